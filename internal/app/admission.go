@@ -27,7 +27,7 @@ import (
 )
 
 // plugins returns the admission plugins in the order in which they are called, which is that of kube-apiserver: in-tree
-// plugins, those of the embedding program among them, then mutating webhooks, policies and validating webhooks.
+// plugins, including the extensions of the embedding program, then mutating webhooks, policies and validating webhooks.
 func plugins(roles *rbac.Authorizer, authorizes authorizer.Authorizer, extensions []admission.Plugin, policies *policy.Policies, webhooks *webhook.Webhooks) []admission.Plugin {
 	return slices.Concat([]admission.Plugin{
 		namespacelifecycle.Plugin{},
@@ -57,8 +57,8 @@ func PluginNames() []string {
 	return names
 }
 
-// extension is a plugin of the embedding program. Like webhooks, it does not see the objects that the server creates when it
-// starts: a faulty plugin must not keep the server from starting.
+// extension is an admission plugin of the embedding program. Like webhooks, it is not called for the objects that the server
+// creates when it starts, because a faulty plugin must not prevent the start.
 type extension struct {
 	admission.Extension
 	isStarted *atomic.Bool
@@ -72,17 +72,18 @@ func (e extension) Handles(operation admission.Operation, r admission.Resource) 
 	return e.Plugin.Handles(operation, r)
 }
 
-// dynamicAdmission has the plugins whose configuration is API objects.
+// dynamicAdmission contains the admission plugins that are configured by API objects: webhooks and policies.
 type dynamicAdmission struct {
 	chain    *admission.Chain
 	webhooks *webhook.Webhooks
 	policies *policy.Policies
 	informer *informer.Informer
-	// isStarted enables the plugins of the embedding program.
+	// isStarted is set once the server's own objects exist; from then on, extensions are called.
 	isStarted atomic.Bool
 }
 
-// start loads the configurations and keeps them up to date.
+// start loads the webhook configurations and policies, and starts an informer that keeps them up to date. Then it enables
+// the extensions.
 func (d *dynamicAdmission) start(ctx context.Context, options informer.Options) (err error) {
 	options.Kinds = slices.Concat(webhook.Resources, policy.Resources)
 	options.Handler = informer.SnapshotHandler(d.set)
@@ -95,7 +96,7 @@ func (d *dynamicAdmission) start(ctx context.Context, options informer.Options) 
 	return nil
 }
 
-// set replaces the configurations of a resource.
+// set replaces the configuration objects of one resource.
 func (d *dynamicAdmission) set(resource string, objects map[string]*watchcache.Object) {
 	d.webhooks.Set(resource, objects)
 	d.policies.Set(resource, objects)

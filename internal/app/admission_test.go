@@ -28,7 +28,7 @@ func TestPodTolerations(t *testing.T) {
 	}
 	again := c.call("PUT", pods+"/p", podBody("p", "")).want(200, `"generation":1`)
 	if again.get("metadata", "resourceVersion") != created.get("metadata", "resourceVersion") {
-		t.Errorf("a no-op apply was written: %s", again.text)
+		t.Errorf("resourceVersion changed after a no-op update: received %s", again.text)
 	}
 	c.call("POST", pods, podBody("all", `"tolerations":[{"operator":"Exists"}],`)).want(201, `"tolerations":[{"operator":"Exists"}]`)
 	const mine = `{"effect":"NoExecute","key":"node.kubernetes.io/not-ready","operator":"Exists"}`
@@ -53,7 +53,7 @@ func TestPodPriority(t *testing.T) {
 	c.call("PATCH", priorityClasses+"/usual", `{"description":"d"}`, "Content-Type: "+mergeType).want(200)
 	c.call("POST", pods, podBody("low", `"priorityClassName":"low",`)).want(201, `"priority":10`, `"preemptionPolicy":"Never"`)
 	c.call("POST", pods, podBody("usual", "")).want(201, `"priority":7`, `"priorityClassName":"usual"`)
-	// The priority of a pod stays when the default PriorityClass changes.
+	// The priority of an existing pod does not change when the default PriorityClass changes.
 	c.call("PUT", pods+"/plain", podBody("plain", "")).want(200, `"priority":0`)
 	for _, class := range []string{"system-node-critical", "system-cluster-critical"} {
 		c.call("DELETE", priorityClasses+"/"+class, "").want(403, "this is a system priority class and cannot be deleted")
@@ -61,15 +61,15 @@ func TestPodPriority(t *testing.T) {
 	c.call("DELETE", priorityClasses+"/usual", "").want(200)
 }
 
-// TestDifferenceVolumesAreNotProtected checks that volumes and claims get no protection finalizers, which no controller here would
-// remove.
+// TestDifferenceVolumesAreNotProtected checks that PersistentVolumes and PersistentVolumeClaims get no protection
+// finalizers, because the server runs no controller that would remove them.
 func TestDifferenceVolumesAreNotProtected(t *testing.T) {
 	c := start(t, Config{})
 	const claims, volumes = "/api/v1/namespaces/default/persistentvolumeclaims", "/api/v1/persistentvolumes"
 	claim := c.call("POST", claims, `{"metadata":{"name":"c"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`).want(201)
 	volume := c.call("POST", volumes, `{"metadata":{"name":"v"},"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],"hostPath":{"path":"/x"}}}`).want(201)
 	if claim.get("metadata", "finalizers") != "" || volume.get("metadata", "finalizers") != "" {
-		t.Errorf("received %s and %s", claim.text, volume.text)
+		t.Errorf("received claim %s and volume %s, want no finalizers", claim.text, volume.text)
 	}
 	c.call("DELETE", claims+"/c", "").want(200)
 	c.call("DELETE", volumes+"/v", "").want(200)

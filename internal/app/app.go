@@ -36,72 +36,73 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/informer"
 )
 
-// release is the suffix of the version that /version reports, after that of Kubernetes.
+// release is the suffix that the version reported at /version has after that of Kubernetes.
 const release = "cadastre"
 
-// Config configures a server.
+// Config configures a Server. The zero value is invalid: Address, Listener or InProcess is required.
 type Config struct {
-	// Folder is the data directory; "" keeps everything in memory.
+	// Folder is the data directory; "" stores everything in memory.
 	Folder string
-	// Store stores the objects; nil means the embedded store, in the data directory. The server closes it.
+	// Store stores the objects; nil means the embedded store in the data directory. The server closes it when it stops.
 	Store Store
-	// Address is the address to listen on, such as 127.0.0.1:6443; port 0 selects a free one.
+	// Address is the address to listen on, such as 127.0.0.1:6443; port 0 selects a free port.
 	Address string
-	// Listener replaces the listener for Address. The server closes it.
+	// Listener is used instead of listening on Address, if it is not nil. The server closes it when it stops.
 	Listener net.Listener
-	// InProcess makes the server listen on no socket: only transports of the same process reach it.
+	// InProcess disables the listener: the server can be reached only through Server.Transport, in the same process.
 	InProcess bool
-	// TokenFile, ClientCAFile, CertFile and KeyFile configure authentication and the serving certificate; "" means the
-	// server's own certificate authority.
+	// TokenFile contains static tokens, ClientCAFile the CA of client certificates, CertFile and KeyFile the serving
+	// certificate. "" disables static tokens, and uses the server's own certificate authority for the certificates.
 	TokenFile, ClientCAFile, CertFile, KeyFile string
-	// Unset enables unset markers (KEP-5051), Drop responses without managedFields (KEP-5958).
+	// Unset enables unset markers (KEP-5051); Drop enables responses without managedFields (KEP-5958).
 	Unset, Drop bool
 	// WithoutControllers disables garbage collection, namespace deletion and the expiry of events.
 	WithoutControllers bool
-	// EventLife is the time to live of events; 0 keeps them.
+	// EventLife is the time to live of events; 0 means that events do not expire.
 	EventLife time.Duration
-	// PaceGC tunes the garbage collector for a process that is nothing but a server.
+	// PaceGC tunes Go's garbage collector for a process that runs nothing but this server.
 	PaceGC bool
 	Limits server.Limits
 	Log    *slog.Logger
-	// Admission are plugins that run after the built-in ones and before policies and webhooks.
+	// Admission are additional admission plugins, which run after the built-in plugins and before policies and webhooks.
 	Admission []admission.Plugin
-	// Authenticators and TokenAuthenticators follow client certificates and static tokens.
+	// Authenticators and TokenAuthenticators are tried after client certificates and static tokens.
 	Authenticators      []authenticator.Request
 	TokenAuthenticators []authenticator.Token
-	// Authorizers precede RBAC.
+	// Authorizers are consulted before RBAC.
 	Authorizers []authorizer.Authorizer
-	// Handlers serve further paths, by path prefix without a trailing slash.
+	// Handlers serve additional paths. The keys are path prefixes without a trailing slash.
 	Handlers map[string]http.Handler
 
-	// reconcileEvery is the interval at which system objects are restored; 0 means the default. Tests set it.
+	// reconcileEvery is the interval at which deleted system objects are created again; 0 means the default. Only tests set
+	// it.
 	reconcileEvery time.Duration
 }
 
-// Store is a store that reports why it rejects commits.
+// Store is a storage.Store that can also report why it rejects commits.
 type Store interface {
 	storage.Store
 	// Failure returns the error that makes the store reject commits; nil if it accepts them.
 	Failure() error
-	// MayRecover reports whether a restart would clear the failure.
+	// MayRecover reports whether restarting the server may clear the failure.
 	MayRecover() bool
 }
 
-// Server is a running server.
+// Server is a running API server. Start creates it.
 type Server struct {
 	config Config
 	store  Store
 	cache  *watchcache.Cache
 	rbac   *rbac.Authorizer
-	// authorizer is RBAC and the configured authorizers.
+	// authorizer combines the configured authorizers and RBAC.
 	authorizer authorizer.Authorizer
-	// socket and listener are nil if the server is reached in process only.
+	// socket and listener are nil if the server is reachable only in process.
 	socket    net.Listener
 	handler   *server.Handler
 	listener  *server.Listener
 	inProcess *server.InProcess
 	admission *dynamicAdmission
-	// running are the goroutines of controllers; the cancel functions stop them.
+	// running tracks the goroutines of controllers. stopControllers and stopDefinitions stop them.
 	running         goroutines
 	stopControllers context.CancelFunc
 	stopDefinitions context.CancelFunc
@@ -109,7 +110,8 @@ type Server struct {
 	Authority *authn.Authority
 }
 
-// Start starts a server. When it returns, the server answers requests.
+// Start starts a server. When it returns without an error, the server answers requests. Canceling ctx afterwards does not
+// stop the server; call Stop.
 func Start(ctx context.Context, config Config) (*Server, error) {
 	if config.Log == nil {
 		config.Log = slog.Default()
@@ -121,7 +123,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	return s, nil
 }
 
-// start constructs the parts of the server, each after those that it depends on.
+// start constructs the components of the server, each after those that it depends on.
 func (s *Server) start(ctx context.Context) error {
 	resources, err := api.NewRegister(append(api.Builtin(), crd.Kind())...)
 	if err != nil {
@@ -130,7 +132,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.openStore(); err != nil {
 		return err
 	}
-	// Listening reserves the address; requests wait until the listener serves them.
+	// Listening reserves the address early; connections wait until the listener serves them.
 	if err := s.listen(); err != nil {
 		return err
 	}
@@ -160,7 +162,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.bootstrap(ctx, objects); err != nil {
 		return err
 	}
-	// Webhooks and policies apply from here on: one that fails must not keep the server from starting.
+	// Webhooks, policies and extensions apply from here on, so that a faulty one cannot prevent the start.
 	if err := s.admission.start(ctx, informer.Options{Cache: s.cache, Log: s.config.Log}); err != nil {
 		return err
 	}
@@ -185,7 +187,7 @@ func (s *Server) start(ctx context.Context) error {
 	return nil
 }
 
-// newAdmission builds the admission chain.
+// newAdmission creates the admission chain without any webhook configurations and policies.
 func (s *Server) newAdmission(resources *api.Register, counted *metrics.Metrics) error {
 	webhooks, err := webhook.New(webhook.Options{Authorizer: s.authorizer, Metrics: counted, Log: s.config.Log})
 	if err != nil {
@@ -201,7 +203,7 @@ func (s *Server) newAdmission(resources *api.Register, counted *metrics.Metrics)
 	return nil
 }
 
-// strategies are the registry strategies of resources that have one.
+// strategies returns the registry strategies by resource, for the resources that need one.
 func strategies() map[string]registry.Strategy {
 	return map[string]registry.Strategy{
 		crd.Definitions:        crdcontroller.Strategy(time.Now),
@@ -210,7 +212,7 @@ func strategies() map[string]registry.Strategy {
 	}
 }
 
-// openStore opens the embedded store, unless the configuration has a store.
+// openStore opens the embedded store, unless Config.Store is set.
 func (s *Server) openStore() error {
 	if s.store = s.config.Store; s.store != nil {
 		return nil
@@ -222,7 +224,7 @@ func (s *Server) openStore() error {
 	return err
 }
 
-// failure returns the error that makes the store reject commits, and whether a restart would clear it.
+// failure returns the error that makes the store reject commits, if any, and whether a restart may clear it.
 func (s *Server) failure() (mayRecover bool, err error) {
 	if err = s.store.Failure(); err == nil {
 		return false, nil
@@ -230,7 +232,8 @@ func (s *Server) failure() (mayRecover bool, err error) {
 	return s.store.MayRecover(), err
 }
 
-// startDefinitions serves the resources of CustomResourceDefinitions, and keeps up with changes of these.
+// startDefinitions loads all CustomResourceDefinitions, so that their resources are served, and starts the controllers that
+// follow later changes.
 func (s *Server) startDefinitions(ctx context.Context, objects *registry.Registry) error {
 	webhooks, err := crd.NewWebhooks()
 	if err != nil {
@@ -247,7 +250,7 @@ func (s *Server) startDefinitions(ctx context.Context, objects *registry.Registr
 	return nil
 }
 
-// folder returns a folder in the data directory; "" if everything is in memory.
+// folder returns the path of a folder in the data directory; "" if everything is stored in memory.
 func (s *Server) folder(name string) string {
 	if s.config.Folder == "" {
 		return ""
@@ -255,7 +258,8 @@ func (s *Server) folder(name string) string {
 	return filepath.Join(s.config.Folder, name)
 }
 
-// listen opens the listener, unless the configuration has one or none is needed.
+// listen sets socket: to Config.Listener, or else to a new listener on Config.Address, or else, if the server is in-process
+// only, to nil.
 func (s *Server) listen() (err error) {
 	if s.config.InProcess {
 		return nil
@@ -264,7 +268,7 @@ func (s *Server) listen() (err error) {
 		return nil
 	}
 	if _, _, err := net.SplitHostPort(s.config.Address); err != nil {
-		return fmt.Errorf("the address to listen on: expected HOST:PORT, received %q: %w", s.config.Address, err)
+		return fmt.Errorf("listen address: expected HOST:PORT, received %q: %w", s.config.Address, err)
 	}
 	socket, err := net.Listen("tcp", s.config.Address)
 	if err == nil {
@@ -273,7 +277,7 @@ func (s *Server) listen() (err error) {
 	return err
 }
 
-// address returns the address that the server listens on; "" if it has no listener.
+// address returns the address that the server listens on; "" if it does not listen.
 func (s *Server) address() string {
 	if s.socket == nil {
 		return ""
@@ -281,7 +285,7 @@ func (s *Server) address() string {
 	return s.socket.Addr().String()
 }
 
-// openIdentity opens the certificate authority, if the server has a listener, and returns the authenticators.
+// openIdentity returns the authenticator. If the server listens, it also opens the certificate authority.
 func (s *Server) openIdentity() (*authn.Authenticator, error) {
 	o := authn.AuthenticatorOptions{
 		TokenAuthenticators:   s.config.TokenAuthenticators,
@@ -302,15 +306,15 @@ func (s *Server) openIdentity() (*authn.Authenticator, error) {
 	return authn.NewAuthenticator(o), nil
 }
 
-// openAuthority opens the certificate authority. The serving certificate is for the configured host, which may be a name, or
-// else for the address of the listener.
+// openAuthority opens the certificate authority. The serving certificate is valid for the host of Config.Address, which may
+// be a DNS name, or for the address of Config.Listener if that is set.
 func (s *Server) openAuthority() (err error) {
 	address := s.config.Address
 	if s.config.Listener != nil {
 		address = s.address()
 	}
 	var hosts []string
-	if host, _, err := net.SplitHostPort(address); err == nil { // a listener of another network has no host
+	if host, _, err := net.SplitHostPort(address); err == nil { // the address of a listener that is not TCP contains no host
 		hosts = []string{host}
 	}
 	s.Authority, err = authn.Open(authn.Options{
@@ -320,7 +324,8 @@ func (s *Server) openAuthority() (err error) {
 	return err
 }
 
-// selectableFields returns the fields of field selectors for the watch cache.
+// selectableFields returns a function that returns the fields of a resource that field selectors support, for the watch
+// cache.
 func selectableFields(register *api.Register) func(kind string) []watchcache.Field {
 	return func(name string) []watchcache.Field {
 		k := register.ByStoreName(name)
@@ -335,7 +340,7 @@ func selectableFields(register *api.Register) func(kind string) []watchcache.Fie
 	}
 }
 
-// countObjects returns the number of objects of each resource.
+// countObjects iterates over the number of stored objects of each resource.
 func countObjects(register *api.Register, c *watchcache.Cache) iter.Seq[metrics.ObjectCount] {
 	return func(yield func(metrics.ObjectCount) bool) {
 		for _, k := range register.All() {
@@ -349,8 +354,8 @@ func countObjects(register *api.Register, c *watchcache.Cache) iter.Seq[metrics.
 	}
 }
 
-// URL returns the URL of the server; "" if it has no listener. If it listens on all addresses, the URL has the loopback
-// address, which the serving certificate includes.
+// URL returns the URL of the server; "" if it does not listen. If it listens on all addresses, the URL contains the loopback
+// address, for which the serving certificate is valid, too.
 func (s *Server) URL() string {
 	if s.listener == nil {
 		return ""
@@ -365,10 +370,12 @@ func (s *Server) URL() string {
 	return "https://" + address
 }
 
-// Transport returns a transport that serves the requests of this process as a user, without a socket.
+// Transport returns an HTTP transport that calls the server in the same process, without a socket, authenticated as the user
+// u.
 func (s *Server) Transport(u user.Info) http.RoundTripper { return s.inProcess.Transport(u) }
 
-// Failed returns a channel that receives the error of a listener that stopped.
+// Failed returns a channel that receives the error of the listener if it stops unexpectedly; nil if the server does not
+// listen.
 func (s *Server) Failed() <-chan error {
 	if s.listener == nil {
 		return nil

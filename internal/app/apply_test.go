@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestApplyStory runs the story of the README: two managers, a conflict, force, co-ownership, removal, unset.
+// TestApplyStory runs the example of the README: two field managers, a conflict, force, co-ownership, removal and unset.
 func TestApplyStory(t *testing.T) {
 	c := start(t, Config{})
 	c.apply(configMaps+"/shared", "alice", configMap("shared", "color", "red", "size", "1")).want(201)
@@ -14,7 +14,7 @@ func TestApplyStory(t *testing.T) {
 	conflict := c.apply(configMaps+"/shared", "bob", configMap("shared", "shape", "round", "color", "blue")).
 		want(409, `Apply failed with 1 conflict: conflict with \"alice\": .data.color`)
 	if got := conflict.get("details", "causes", 0, "reason"); got != "FieldManagerConflict" {
-		t.Errorf("reason %q", got)
+		t.Errorf("reason of the cause = %q, want FieldManagerConflict", got)
 	}
 	message := conflict.get("details", "causes", 0, "message")
 	if !strings.HasPrefix(message, `conflict with "alice"`) || !strings.Contains(message, `"red"`) || !strings.Contains(message, `"blue"`) || !strings.Contains(message, "since 2") {
@@ -22,17 +22,17 @@ func TestApplyStory(t *testing.T) {
 	}
 
 	c.apply(configMaps+"/shared?force=true", "bob", configMap("shared", "shape", "round", "color", "blue")).want(200, `"color":"blue"`)
-	c.apply(configMaps+"/shared", "alice", configMap("shared", "size", "1", "shape", "round")).want(200) // both own shape
+	c.apply(configMaps+"/shared", "alice", configMap("shared", "size", "1", "shape", "round")).want(200) // alice and bob co-own shape
 	c.apply(configMaps+"/shared", "bob", configMap("shared", "color", "blue")).want(200, `"shape":"round"`)
 	c.apply(configMaps+"/shared", "alice", configMap("shared", "size", "1")).want(200)
 	if got := c.call("GET", configMaps+"/shared", "").want(200).get("data"); got != `{"color":"blue","size":"1"}` {
-		t.Errorf("data is %s", got)
+		t.Errorf("data after both managers removed shape: received %s, want color and size", got)
 	}
 
 	unset := strings.Replace(configMap("shared", "color", "blue"), `"blue"`, `{"k8s_io__value":"unset"}`, 1)
 	after := c.apply(configMaps+"/shared", "bob", unset).want(200)
 	if got := after.get("data"); got != `{"size":"1"}` {
-		t.Errorf("data is %s", got)
+		t.Errorf("data after unsetting color: received %s, want size only", got)
 	}
 	c.apply(configMaps+"/shared", "carol", configMap("shared", "color", "green")).want(409, "bob")
 }
@@ -56,7 +56,8 @@ func TestApplyTwice(t *testing.T) {
 	}
 }
 
-// TestRejectedConfigurations checks the errors for configurations that cannot be applied, which are those of Kubernetes.
+// TestRejectedConfigurations checks the errors for configurations that cannot be applied. Their texts are those of
+// Kubernetes.
 func TestRejectedConfigurations(t *testing.T) {
 	c := start(t, Config{})
 	c.apply(configMaps+"/c", "m", configMap("c", "a", "1")).want(201)
@@ -92,10 +93,10 @@ func TestRejectedConfigurations(t *testing.T) {
 			c.in(t).call("PATCH", path, test.config, "Content-Type: "+applyType).want(test.code, test.contains)
 		})
 	}
-	c.apply(configMaps+"/created", "m", metadata(`"name":"created","resourceVersion":"7"`)).want(201) // as Kubernetes does
+	c.apply(configMaps+"/created", "m", metadata(`"name":"created","resourceVersion":"7"`)).want(201) // Kubernetes ignores a resourceVersion in an apply that creates
 }
 
-// TestConditionalApply checks If-Match and If-None-Match, which Kubernetes does not have.
+// TestConditionalApply checks applies with If-Match and If-None-Match, an extension that Kubernetes does not support.
 func TestConditionalApply(t *testing.T) {
 	c := start(t, Config{})
 	c.apply(configMaps+"/x", "m", configMap("x"), "If-Match: *").want(412, "only updates")
@@ -110,14 +111,14 @@ func TestDryRun(t *testing.T) {
 	c := start(t, Config{})
 	created := c.apply(configMaps+"/dry?dryRun=All", "m", configMap("dry", "a", "1")).want(201, `"uid"`)
 	if got := created.get("metadata", "resourceVersion"); got != "" {
-		t.Errorf("a dry run has revision %s", got)
+		t.Errorf("object created in a dry run: received resourceVersion %s, want none", got)
 	}
 	c.call("GET", configMaps+"/dry", "").want(404)
 	there := c.apply(configMaps+"/dry", "m", configMap("dry", "a", "1")).want(201)
 	c.apply(configMaps+"/dry?dryRun=All", "m", configMap("dry", "a", "2")).want(200, `"a":"2"`)
 	c.call("DELETE", configMaps+"/dry?dryRun=All", "").want(200)
 	if now := c.call("GET", configMaps+"/dry", "").want(200); now.text != there.text {
-		t.Errorf("a dry run changed it: %s", now.text)
+		t.Errorf("object after dry runs: received %s, want %s", now.text, there.text)
 	}
 	c.apply(configMaps+"/dry?dryRun=Some", "m", configMap("dry")).want(422, "dryRun")
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkAuthorizedRequest measures the handler for requests of a user that RBAC authorizes: a get, and a no-op apply.
+// BenchmarkAuthorizedRequest measures the HTTP handler for requests of a user that is authorized by RBAC: a get, and a no-op
+// apply.
 func BenchmarkAuthorizedRequest(b *testing.B) {
 	c := start(b, Config{Drop: true}, `secret,admin,1,"system:masters"`, `editor,ci,2,"editors"`)
 	c.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding",
@@ -32,7 +33,7 @@ func BenchmarkAuthorizedRequest(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				body.Reset(request.body)
-				r.Header["Authorization"] = credentials // the handler removes it
+				r.Header["Authorization"] = credentials // the handler removes the header
 				w := nowhere{header: http.Header{}}
 				if c.server.handler.ServeHTTP(&w, r); w.code != http.StatusOK {
 					b.Fatalf("response status = %d, want 200", w.code)

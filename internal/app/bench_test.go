@@ -15,7 +15,7 @@ func (n *nowhere) Header() http.Header         { return n.header }
 func (n *nowhere) Write(p []byte) (int, error) { return len(p), nil }
 func (n *nowhere) WriteHeader(code int)        { n.code = code }
 
-// getting returns a function that calls the handler with a get of a Deployment, without a connection.
+// getting returns a function that calls the HTTP handler directly, without a connection, with a get of a Deployment.
 func getting(t testing.TB, c *client, accept string) func() {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url+deployments+"/web", nil)
@@ -25,7 +25,7 @@ func getting(t testing.TB, c *client, accept string) func() {
 	secret := []string{"Bearer secret"}
 	r.Header = http.Header{"Accept": {accept}}
 	return func() {
-		r.Header["Authorization"] = secret // the handler removes it
+		r.Header["Authorization"] = secret // the handler removes the header
 		w := nowhere{header: http.Header{}}
 		if c.server.handler.ServeHTTP(&w, r); w.code != http.StatusOK {
 			t.Fatalf("response status = %d, want 200", w.code)
@@ -33,7 +33,7 @@ func getting(t testing.TB, c *client, accept string) func() {
 	}
 }
 
-// startWithOne starts a server with one Deployment and the token secret of an administrator.
+// startWithOne starts a server that stores one Deployment and accepts the token "secret" of an administrator.
 func startWithOne(t testing.TB) *client {
 	t.Helper()
 	c := start(t, Config{Drop: true}, `secret,admin,1,"system:masters"`)
@@ -41,7 +41,7 @@ func startWithOne(t testing.TB) *client {
 	return c
 }
 
-// BenchmarkGet measures the handler for a get, in every encoding, with and without managedFields.
+// BenchmarkGet measures the HTTP handler for a get, in every encoding, with and without managedFields.
 func BenchmarkGet(b *testing.B) {
 	c := startWithOne(b)
 	for _, media := range allMedia {

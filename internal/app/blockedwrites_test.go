@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/server"
 )
 
-// startBlocked starts a server in which writes of widgets wait for the migration of managedFields until release is called: the
-// conversion webhook does not respond before.
+// startBlocked starts a server in which writes of widgets wait for the migration of managedFields until release is called:
+// the conversion webhook, which the migration calls, does not respond earlier.
 func startBlocked(t *testing.T, config Config) (c *client, release func()) {
 	t.Helper()
 	c = start(t, config)
@@ -40,8 +40,8 @@ func startBlocked(t *testing.T, config Config) (c *client, release func()) {
 	return c, release
 }
 
-// TestBlockedWriteTimesOut checks that a write that waits longer than the request timeout fails with the reason, and succeeds after the
-// migration.
+// TestBlockedWriteTimesOut checks that a write that waits for the migration longer than the request timeout fails with a 504
+// that gives the reason, and that writes succeed after the migration.
 func TestBlockedWriteTimesOut(t *testing.T) {
 	c, release := startBlocked(t, Config{Limits: server.Limits{RequestTimeout: 300 * time.Millisecond}})
 	patch := func() *answered {
@@ -52,19 +52,20 @@ func TestBlockedWriteTimesOut(t *testing.T) {
 	release()
 	for deadline := time.Now().Add(30 * time.Second); patch().code != 200; {
 		if time.Now().After(deadline) {
-			t.Fatal("writes are still blocked at the deadline")
+			t.Fatal("writes are still blocked 30 s after the migration was released")
 		}
 	}
 	c.call("GET", atV1+"/a", "").want(200, `"size":"large"`)
 }
 
-// waitIdle waits until the server has no active requests, also of disconnected clients.
+// waitIdle waits until the server has no active requests, including those of disconnected clients.
 func (c *client) waitIdle() {
 	c.t.Helper()
 	testwait.For(c.t, "the server to end all requests", func() bool { return c.server.handler.ActiveRequests() == 0 })
 }
 
-// TestBlockedWriteOfDisconnectedClient checks that a waiting write whose client has disconnected is not executed.
+// TestBlockedWriteOfDisconnectedClient checks that a write that waits for the migration is not executed if its client has
+// disconnected.
 func TestBlockedWriteOfDisconnectedClient(t *testing.T) {
 	c, release := startBlocked(t, Config{})
 	ctx, goAway := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -76,11 +77,11 @@ func TestBlockedWriteOfDisconnectedClient(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	if response, err := c.http.Do(r); err == nil {
 		_ = response.Body.Close()
-		t.Fatalf("the write was not blocked: %s", response.Status)
+		t.Fatalf("write during the migration: received %s, want it to be blocked until the client's timeout", response.Status)
 	}
 	c.waitIdle()
 	release()
-	c.makeWidget("b", "") // which waits
+	c.makeWidget("b", "") // waits until the migration has finished
 	c.waitIdle()
 	c.call("GET", atV1+"/late", "").want(404)
 }

@@ -20,16 +20,17 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// systemNamespaces exist on every server.
+// systemNamespaces are the names of the namespaces that exist on every server.
 var systemNamespaces = []string{"default", "kube-system", "kube-public", "kube-node-lease"}
 
-// systemUser is the user of the server's own writes, systemManager their field manager.
+// systemUser is the user, and systemManager the field manager, of the server's own writes.
 var systemUser = &authn.User{Name: "system:apiserver", Groups: []string{authn.MastersGroup}}
 
 const systemManager = "cadastre"
 
-// bootstrap creates the objects that every server has, concurrently, so that they share the fsync of a group commit. Then
-// it waits until the authorizer has seen the roles.
+// bootstrap creates the objects that exist on every server: roles, namespaces, PriorityClasses and the service network. It
+// creates them concurrently, so that they share the fsync of a group commit. Then it waits until the authorizer uses the
+// roles.
 func (s *Server) bootstrap(ctx context.Context, all *registry.Registry) error {
 	changes, err := rbac.Reconcile(func(kind, name string) ([]byte, error) {
 		o, err := all.Cache.Get(ctx, watchcache.Key{Kind: kind, Name: name}, watchcache.Latest)
@@ -53,7 +54,7 @@ func (s *Server) bootstrap(ctx context.Context, all *registry.Registry) error {
 		group.Go(func() error {
 			err := makeNamespace(ctx, all, name)
 			if err == nil && name == "default" {
-				makeService(ctx, all, s.address()) // the Service is in this namespace
+				makeService(ctx, all, s.address()) // the Service kubernetes is in the namespace default
 			}
 			return err
 		})
@@ -70,7 +71,7 @@ func (s *Server) bootstrap(ctx context.Context, all *registry.Registry) error {
 	return s.syncRoles(ctx)
 }
 
-// syncRoles waits until the authorizer has seen all roles and bindings that are stored.
+// syncRoles waits until the authorizer has processed all stored roles and bindings.
 func (s *Server) syncRoles(ctx context.Context) error {
 	for _, resource := range rbac.Resources {
 		list, err := s.cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: resource}, Freshness: watchcache.Latest})
@@ -88,7 +89,7 @@ func (s *Server) syncRoles(ctx context.Context) error {
 	return nil
 }
 
-// makeIfAbsent creates an object unless it exists. Changes of users are kept.
+// makeIfAbsent creates an object unless it exists. An existing object is not changed.
 func makeIfAbsent(ctx context.Context, all *registry.Registry, group, resource, body string) error {
 	err := write(ctx, all, all.Create, own{group: group, resource: resource, body: body})
 	if apierrors.IsAlreadyExists(err) {
@@ -97,7 +98,7 @@ func makeIfAbsent(ctx context.Context, all *registry.Registry, group, resource, 
 	return err
 }
 
-// makeNetwork creates the ServiceCIDR of the service network.
+// makeNetwork creates the ServiceCIDR "kubernetes" of the default service network and marks it as ready, unless it exists.
 func makeNetwork(ctx context.Context, all *registry.Registry) error {
 	const group, resource, name = "networking.k8s.io", "servicecidrs", "kubernetes"
 	head := `{"apiVersion":"networking.k8s.io/v1","kind":"ServiceCIDR","metadata":{"name":"` + name + `"},`
@@ -112,7 +113,7 @@ func makeNetwork(ctx context.Context, all *registry.Registry) error {
 	return write(ctx, all, all.Apply, own{group: group, resource: resource, subresource: "status", name: name, body: ready})
 }
 
-// makeRole creates or updates a role or binding of the system.
+// makeRole creates, updates or recreates a default role or binding, depending on the Operation of the change.
 func makeRole(ctx context.Context, all *registry.Registry, resource string, c rbac.Change) error {
 	body := string(c.Document)
 	switch c.Operation {
@@ -130,10 +131,10 @@ func makeRole(ctx context.Context, all *registry.Registry, resource string, c rb
 	return write(ctx, all, all.Create, own{group: rbacGroup, resource: resource, body: body})
 }
 
-// own is a write that the server makes as the system user.
+// own is a write that the server makes as systemUser. An empty manager means systemManager.
 type own struct{ group, resource, subresource, namespace, name, body, manager string }
 
-// write writes an object as the system user.
+// write performs a write as systemUser with the registry operation do.
 func write(ctx context.Context, all *registry.Registry, do func(context.Context, *registry.Request) (registry.Result, error), o own) error {
 	endpoint, err := endpointOf(all, o.group, o.resource, o.subresource)
 	if err != nil {

@@ -20,14 +20,14 @@ import (
 // DefaultEventLife is the default time to live of events, as in Kubernetes.
 const DefaultEventLife = time.Hour
 
-// The lease of leader election among servers that share a store.
+// leaseNamespace and leaseName name the Lease of the leader election among servers that share a store.
 const (
 	leaseNamespace = "kube-system"
 	leaseName      = "cadastre-controllers"
 )
 
-// controllerUser returns the user of a controller. It has the name of the controller's service account in Kubernetes, which
-// webhooks and policies may match.
+// controllerUser returns the user as which a controller writes. It has the name of the controller's service account in
+// Kubernetes, which webhooks and policies may match.
 func controllerUser(name string) *authn.User {
 	return &authn.User{
 		Name:   "system:serviceaccount:kube-system:" + name,
@@ -35,11 +35,11 @@ func controllerUser(name string) *authn.User {
 	}
 }
 
-// startControllers starts the controllers that are separate processes in a cluster: garbage collection, namespace deletion and
-// the expiry of events. Of servers that share a store, the leader runs them.
+// startControllers starts the controllers that run in kube-controller-manager in a cluster: garbage collection, namespace
+// deletion and the expiry of events. If several servers share a store, only the leader runs them.
 //
-// Controllers read objects from the watch cache without managedFields, except for the expiry of events: managedFields have the time
-// of an event's last write.
+// Controllers read objects from the watch cache without managedFields. The expiry of events is an exception: it reads the
+// time of an event's last write from its managedFields.
 func (s *Server) startControllers(ctx context.Context, all *registry.Registry) error {
 	ctx, s.stopControllers = context.WithCancel(context.WithoutCancel(ctx))
 	own := &systemObjects{all: all, address: s.address(), every: s.config.reconcileEvery}
@@ -64,7 +64,7 @@ func (s *Server) startControllers(ctx context.Context, all *registry.Registry) e
 	return nil
 }
 
-// control runs the controllers until the context ends.
+// control runs the controllers until the context is canceled, and returns when all have stopped.
 func (s *Server) control(ctx context.Context, all *registry.Registry) {
 	var running sync.WaitGroup
 	defer running.Wait()

@@ -13,7 +13,7 @@ func ownedBy(name, owner, uid string) string {
 		name, owner, uid)
 }
 
-// TestGarbageCollection checks that dependents of a deleted owner are deleted.
+// TestGarbageCollection checks that the dependents of an owner that is deleted with foreground propagation are deleted.
 func TestGarbageCollection(t *testing.T) {
 	c := start(t, Config{})
 	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")
@@ -23,8 +23,8 @@ func TestGarbageCollection(t *testing.T) {
 	c.call("GET", configMaps+"/child", "").want(404)
 }
 
-// TestWithoutControllers checks that objects that wait for a controller stay unchanged without controllers, and that a server with
-// controllers continues after a restart.
+// TestWithoutControllers checks that a server without controllers does not process objects that wait for a controller, and
+// that a server with controllers does after a restart.
 func TestWithoutControllers(t *testing.T) {
 	folder := t.TempDir()
 	s, err := Start(t.Context(), Config{Folder: folder, Address: "127.0.0.1:0", WithoutControllers: true, EventLife: time.Nanosecond})
@@ -57,21 +57,20 @@ func TestWithoutControllers(t *testing.T) {
 	c.waitFor(allNamespaces+"/going", 404)
 	c.waitFor(allNamespaces+"/default/events/e", 404)
 	if child := c.call("GET", configMaps+"/child", "").want(200); child.get("metadata", "ownerReferences", 0) != "" {
-		t.Errorf("received %s, want no owners", child.text)
+		t.Errorf("received %s, want no ownerReferences", child.text)
 	}
 }
 
-// forget removes the managedFields of an object.
+// forget removes the managedFields of a stored object.
 func (c *client) forget(path string) {
 	c.t.Helper()
 	c.call("PATCH", path, `{"metadata":{"managedFields":[{}]}}`, "Content-Type: "+mergeType).want(200)
 	if text := c.call("GET", path, "").want(200).text; strings.Contains(text, "managedFields") {
-		c.t.Fatalf("%s: received %s, expected it without managedFields", path, text)
+		c.t.Fatalf("%s: received %s, want it without managedFields", path, text)
 	}
 }
 
-// TestControllersNeedNoManagedFields checks that controllers treat objects without managedFields as others. They read the watch cache,
-// where managedFields are a separate span.
+// TestControllersNeedNoManagedFields checks that controllers process objects without managedFields like any others.
 func TestControllersNeedNoManagedFields(t *testing.T) {
 	c := start(t, Config{EventLife: 2 * time.Second})
 	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")
@@ -92,7 +91,8 @@ func TestControllersNeedNoManagedFields(t *testing.T) {
 	c.waitFor(events+"/e", 404)
 }
 
-// TestControllersKeepOwnership checks that writes of controllers do not change the managed fields of other managers.
+// TestControllersKeepOwnership checks that writes by controllers do not change the managed fields entries of other field
+// managers.
 func TestControllersKeepOwnership(t *testing.T) {
 	c := start(t, Config{})
 	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")
@@ -102,6 +102,6 @@ func TestControllersKeepOwnership(t *testing.T) {
 	c.waitFor(configMaps+"/owner", 404)
 	child := c.call("GET", configMaps+"/child", "").want(200, `"manager":"ci"`, `"f:color":{}`)
 	if child.get("metadata", "ownerReferences", 0) != "" {
-		t.Errorf("received %s, expected no owners", child.text)
+		t.Errorf("received %s, want no ownerReferences", child.text)
 	}
 }

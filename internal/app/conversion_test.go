@@ -14,10 +14,12 @@ import (
 	"testing"
 )
 
-// defineUnconverted defines widgets that are stored at v1, and whose conversion to v2 fails.
+// defineUnconverted defines widgets that are stored at v1 and whose conversion to v2 always fails, because nothing listens
+// at the address of the conversion webhook.
 func (c *client) defineUnconverted() { c.defineConverted(`"url":"https://127.0.0.1:1/"`) }
 
-// defineConverted defines widgets that are stored at v1, and that a webhook converts to v2.
+// defineConverted defines widgets that are stored at v1 and converted to v2 by a webhook. Target is the JSON of its
+// clientConfig.
 func (c *client) defineConverted(target string) {
 	c.t.Helper()
 	version := `{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"string"}}}},"selectableFields":[{"jsonPath":".size"}]}`
@@ -38,7 +40,7 @@ func (c *client) makeWidget(name, more string) {
 	c.call("POST", atV1, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"`+name+`"`+more+`},"size":"small"}`).want(201)
 }
 
-// wantUnconverted checks that a watch ends with the error of a failed conversion.
+// wantUnconverted checks that a watch ends with an ERROR event that names the conversion webhook.
 func (e *events) wantUnconverted() {
 	e.t.Helper()
 	event := e.next()
@@ -46,12 +48,12 @@ func (e *events) wantUnconverted() {
 		e.t.Errorf("received %v, expected an error that names the webhook", event)
 	}
 	if event := e.next(); event != nil {
-		e.t.Errorf("after the error: %v", event)
+		e.t.Errorf("after the ERROR event: received event %v, want the end of the watch", event)
 	}
 }
 
-// TestWatchEndsWithConversionError checks that an event whose object cannot be converted ends the watch with the reason, after the events
-// before it.
+// TestWatchEndsWithConversionError checks that a watch ends with an ERROR event at the first event whose object cannot be
+// converted. Earlier events are sent.
 func TestWatchEndsWithConversionError(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()
@@ -63,8 +65,8 @@ func TestWatchEndsWithConversionError(t *testing.T) {
 	c.watch(atV2 + "?watch=true").wantUnconverted()
 }
 
-// TestDifferenceUnconvertedIsToldAtOnce checks that a list of objects that cannot be converted fails with the reason, also with a field
-// selector, and that a deletecollection with such a selector deletes nothing.
+// TestDifferenceUnconvertedIsToldAtOnce checks that a list of objects that cannot be converted fails with the cause, even if
+// a field selector would select none of them, and that a deletecollection with such a selector deletes nothing.
 func TestDifferenceUnconvertedIsToldAtOnce(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()
@@ -78,13 +80,13 @@ func TestDifferenceUnconvertedIsToldAtOnce(t *testing.T) {
 	c.call("GET", atV1, "").want(200, `"name":"a"`, `"name":"b"`)
 }
 
-// A converter is a webhook that converts widgets from v1 to v2.
+// converter is a conversion webhook that converts widgets from v1 to v2.
 type converter struct {
 	*httptest.Server
-	// down makes the next call fail.
+	// down makes the next call fail with a 503.
 	down atomic.Bool
 	mu   sync.Mutex
-	// asked are the numbers of objects per ConversionReview.
+	// asked contains the number of objects of each received ConversionReview.
 	asked []int
 }
 
@@ -114,7 +116,7 @@ func (c *converter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		uid, strings.ReplaceAll(objects, before, after))
 }
 
-// take returns the numbers of objects per ConversionReview since the last call.
+// take returns and clears the numbers of objects per received ConversionReview.
 func (c *converter) take() []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,14 +124,14 @@ func (c *converter) take() []int {
 	return c.asked
 }
 
-// config returns the client config of the converter.
+// config returns the JSON fields of a clientConfig that points to the webhook.
 func (c *converter) config() string {
 	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate().Raw})
 	return fmt.Sprintf(`"url":%q,"caBundle":%q`, c.URL, base64.StdEncoding.EncodeToString(bundle))
 }
 
-// TestFieldSelectorWithFailedConversion checks that a selection by field fails if an object could not be converted for it, also if a
-// later conversion would succeed.
+// TestFieldSelectorWithFailedConversion checks that a request with a field selector fails if an object could not be
+// converted to evaluate it, even if a second attempt would succeed.
 func TestFieldSelectorWithFailedConversion(t *testing.T) {
 	c, converter := start(t, Config{}), startConverter(t)
 	c.defineConverted(converter.config())
@@ -147,8 +149,8 @@ func TestFieldSelectorWithFailedConversion(t *testing.T) {
 	c.call("GET", atV1, "").want(200, `"name":"a"`, `"name":"b"`)
 }
 
-// TestFieldSelectorConvertsInBatches checks that a selection by the fields of another version converts objects in batches, and none that
-// other selectors exclude or whose fields are cached.
+// TestFieldSelectorConvertsInBatches checks that a field selector at another version converts objects in batches of 100, and
+// does not convert objects that other selectors exclude or whose fields are cached.
 func TestFieldSelectorConvertsInBatches(t *testing.T) {
 	c, converter := start(t, Config{}), startConverter(t)
 	c.defineConverted(converter.config())
@@ -156,7 +158,7 @@ func TestFieldSelectorConvertsInBatches(t *testing.T) {
 	wantAsked := func(after string, sizes ...int) {
 		t.Helper()
 		if asked := converter.take(); !slices.Equal(asked, sizes) {
-			t.Errorf("%s the webhook converted %v objects, want %v", after, asked, sizes)
+			t.Errorf("%s: the webhook received batches of %v objects, want %v", after, asked, sizes)
 		}
 	}
 	more := func(from, to int, metadata string) {
@@ -184,8 +186,8 @@ func TestFieldSelectorConvertsInBatches(t *testing.T) {
 	wantAsked("after a watch", 10)
 }
 
-// TestFieldSelectorStopsAtFirstFailure checks that a failing conversion is called twice, not for each object or batch: for the first
-// batch of 100, and then for its first object alone.
+// TestFieldSelectorStopsAtFirstFailure checks that a failing conversion webhook is called only twice: for the first batch of
+// 100 objects, and then for the first object of that batch alone.
 func TestFieldSelectorStopsAtFirstFailure(t *testing.T) {
 	c, converter := start(t, Config{}), startConverter(t)
 	c.defineConverted(converter.config())
@@ -208,13 +210,14 @@ func TestFieldSelectorStopsAtFirstFailure(t *testing.T) {
 	} {
 		ask()
 		if asked := converter.take(); !slices.Equal(asked, []int{100, 1}) {
-			t.Errorf("%s: the webhook converted %v objects, want [100 1]", name, asked)
+			t.Errorf("%s: the webhook received batches of %v objects, want [100 1]", name, asked)
 		}
 	}
 	c.call("GET", atV1+"?limit=1", "").want(200, `"remainingItemCount":209`)
 }
 
-// TestDifferenceDeletingNeedsNoConversion checks that an object can be deleted at a version that it cannot be converted to.
+// TestDifferenceDeletingNeedsNoConversion checks that an object can be deleted through a version that it cannot be converted
+// to.
 func TestDifferenceDeletingNeedsNoConversion(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()

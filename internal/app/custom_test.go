@@ -10,15 +10,15 @@ const widgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceD
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-// define creates the CustomResourceDefinition of widgets and waits until it is established.
+// define creates the CustomResourceDefinition of widgets and waits until its names are accepted.
 func (c *client) define() {
 	c.t.Helper()
 	c.call("POST", definitions, widgets).want(201)
 	c.waitFor(definitions+"/widgets.example.com", 200, `"InitialNamesAccepted"`)
 }
 
-// TestCustomKind checks that a custom kind is in discovery and OpenAPI when its definition is established, and not after the definition
-// is deleted.
+// TestCustomKind checks that a custom resource is in discovery and OpenAPI after its CustomResourceDefinition is
+// established, and is not after that is deleted.
 func TestCustomKind(t *testing.T) {
 	c := start(t, Config{})
 	c.call("GET", "/openapi/v3", "").want(200)
@@ -27,7 +27,7 @@ func TestCustomKind(t *testing.T) {
 	c.call("GET", "/openapi/v3", "").want(200, "apis/example.com/v1")
 	c.call("GET", "/openapi/v3/apis/example.com/v1", "").want(200, `"how large"`, "com.example.v1.Widget", `"default":"colourless"`)
 	if old := c.call("GET", "/openapi/v2", "").want(200, `"how large"`, `"colour"`); strings.Contains(old.text, "colourless") {
-		t.Error("OpenAPI v2 has defaults, which Kubernetes omits")
+		t.Error("OpenAPI v2 contains the default \"colourless\"; want no defaults, which Kubernetes omits there")
 	}
 	c.call("GET", "/openapi/v3/apis/apiextensions.k8s.io/v1", "").want(200, "JSONSchemaProps")
 	before := c.call("GET", "/openapi/v3", "").want(200).get("paths", "apis/example.com/v1", "serverRelativeURL")
@@ -36,7 +36,7 @@ func TestCustomKind(t *testing.T) {
 	c.waitFor("/openapi/v3/apis/example.com/v1", 200, `"how wide"`)
 	c.waitFor("/openapi/v2", 200, `"how wide"`)
 	if after := c.call("GET", "/openapi/v3", "").want(200).get("paths", "apis/example.com/v1", "serverRelativeURL"); after == before || after == "" {
-		t.Errorf("the address of the schema was %s and is %s: clients would keep the old one", before, after)
+		t.Errorf("serverRelativeURL of the changed schema: was %s and is %s, want another URL, since clients cache it", before, after)
 	}
 	c.call("POST", "/apis/example.com/v1/widgets", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"size":1}`).want(201, `"size":1`)
 	c.call("PATCH", "/apis/example.com/v1/widgets/a", `{}`, "Content-Type: application/strategic-merge-patch+json").want(415)
@@ -52,7 +52,8 @@ func TestCustomKind(t *testing.T) {
 	}
 }
 
-// TestDifferenceDefinitionsAreNoProtobuf checks that a request that accepts only protobuf for a definition is answered with 406.
+// TestDifferenceDefinitionsAreNoProtobuf checks that a get of a CustomResourceDefinition that accepts only protobuf is
+// answered with 406.
 func TestDifferenceDefinitionsAreNoProtobuf(t *testing.T) {
 	c := start(t, Config{})
 	c.define()
@@ -61,8 +62,8 @@ func TestDifferenceDefinitionsAreNoProtobuf(t *testing.T) {
 	c.call("GET", definitions+"/widgets.example.com", "", "Accept: application/cbor").want(200)
 }
 
-// TestNamespaceDeletionWithCustomResources checks that deleting a namespace deletes its custom resources, and waits for those with
-// finalizers.
+// TestNamespaceDeletionWithCustomResources checks that deleting a namespace deletes its custom resources, and waits for
+// those with finalizers.
 func TestNamespaceDeletionWithCustomResources(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", definitions, strings.Replace(widgets, `"scope":"Cluster"`, `"scope":"Namespaced"`, 1)).want(201)

@@ -2,8 +2,8 @@ package app
 
 import "testing"
 
-// TestDeviceStatusPermissions checks that the permission to update the status of a claim does not include allocations and reports about
-// devices.
+// TestDeviceStatusPermissions checks that the permission to update the status of a ResourceClaim does not include the
+// permission to change its allocation or the status of its devices.
 func TestDeviceStatusPermissions(t *testing.T) {
 	c := start(t, Config{}, `token-a,alice,1,"drivers"`)
 	alice := c.withToken("token-a")

@@ -1,10 +1,11 @@
-// Package app assembles a server: it is the only package that knows all parts. Package apiserver is its public face.
+// Package app assembles a server from its components; it is the only package that imports all of them. The public API for
+// embedding a server is package apiserver.
 //
 // # Where to look
 //
-//	app.go            Config, Start and Stop: the parts in the order of their dependencies
+//	app.go            Config and Start, which constructs the components in the order of their dependencies
 //	admission.go      the ordered list of admission plugins
-//	bootstrap.go      the objects that every server has; systemobjects.go restores those that were deleted
-//	  service.go        the service "kubernetes"; roles.go, aggregated ClusterRoles
+//	bootstrap.go      the objects that exist on every server; systemobjects.go recreates deleted ones
+//	  service.go        the Service "kubernetes"; roles.go, aggregated ClusterRoles
 //	controllers.go    controllers, and leader election among servers that share a store
 package app

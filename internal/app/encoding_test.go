@@ -23,8 +23,8 @@ const (
 	startOnly = "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
 )
 
-// registerHex adds an encoding of JSON in hexadecimal digits, for the duration of a test. It returns the number of
-// documents that were encoded.
+// registerHex adds an encoding that writes JSON as hexadecimal digits, for the duration of a test. It returns the counter of
+// encoded documents.
 func registerHex(t *testing.T) *atomic.Int64 {
 	t.Helper()
 	encoded := new(atomic.Int64)
@@ -52,15 +52,15 @@ func registerHex(t *testing.T) *atomic.Int64 {
 	return encoded
 }
 
-// fromHex decodes a response and checks its media type.
+// fromHex decodes a response in the hex encoding to JSON. It fails the test if the status code or media type differs.
 func fromHex(t *testing.T, a *answered, code int) string {
 	t.Helper()
 	text, err := hex.DecodeString(a.text)
 	if err != nil || a.code != code || a.header.Get("Content-Type") != hexType {
-		t.Fatalf("received %d %s %q (%s): %v", a.code, a.header.Get("Content-Type"), a.text, text, err)
+		t.Fatalf("received %d %s %q (decoded %s, error %v), want %d %s", a.code, a.header.Get("Content-Type"), a.text, text, err, code, hexType)
 	}
 	if !json.Valid(text) {
-		t.Fatalf("received %s", text)
+		t.Fatalf("received %s, want JSON", text)
 	}
 	return string(text)
 }
@@ -76,8 +76,8 @@ func mustContain(t *testing.T, text string, parts ...string) {
 
 func toHex(text string) string { return hex.EncodeToString([]byte(text)) }
 
-// TestRegisteredEncoding: an encoding that is only added to the list is served everywhere: in bodies, responses, watches,
-// errors, discovery and OpenAPI.
+// TestRegisteredEncoding checks that an encoding that is only added to the list of encodings is served everywhere: in
+// request bodies, responses, watches, errors, discovery and OpenAPI.
 func TestRegisteredEncoding(t *testing.T) {
 	registerHex(t)
 	c := start(t, Config{Drop: true})
@@ -91,7 +91,7 @@ func TestRegisteredEncoding(t *testing.T) {
 	c.call("PATCH", configMaps+"/b", toHex(configMap("b")), "Content-Type: "+hexApply).want(422, "fieldManager")
 	mustContain(t, fromHex(t, c.call("GET", configMaps+"/a", "", accept), 200), `"k":"v"`)
 	if text := fromHex(t, c.call("GET", configMaps+"/a", "", accept+";drop=metadata.managedFields"), 200); strings.Contains(text, "managedFields") {
-		t.Errorf("received %s", text)
+		t.Errorf("response with drop=metadata.managedFields: received %s, want it without managedFields", text)
 	}
 	for _, shape := range []string{"PartialObjectMetadata", "Table"} {
 		mustContain(t, fromHex(t, c.call("GET", configMaps+"/a", "", accept+";g=meta.k8s.io;v=v1;as="+shape), 200), `"kind":"`+shape+`"`, `"name":"a"`)
@@ -111,20 +111,21 @@ func TestRegisteredEncoding(t *testing.T) {
 	mustContain(t, c.call("GET", "/openapi/v3/api/v1", "").want(200).text, `"`+hexType+`"`, `"`+hexSeq+`"`, `"`+hexApply+`"`)
 }
 
-// hexWatch starts a watch and returns a function that reads the type and object of the next event.
+// hexWatch starts a watch in the hex encoding and returns a function that reads the type and the decoded object of the next
+// event.
 func hexWatch(t *testing.T, c *client, path, accept string) func() (string, string) {
 	t.Helper()
 	response := c.open("GET", path, "", "Accept: "+accept)
 	t.Cleanup(func() { response.Body.Close() })
 	if received := response.Header.Get("Content-Type"); response.StatusCode != http.StatusOK || received != hexSeq {
 		text, _ := io.ReadAll(response.Body)
-		t.Fatalf("received %d %s %s", response.StatusCode, received, text)
+		t.Fatalf("watch: received %d %s %s, want 200 %s", response.StatusCode, received, text, hexSeq)
 	}
 	lines := bufio.NewScanner(response.Body)
 	return func() (string, string) {
 		t.Helper()
 		if !lines.Scan() {
-			t.Fatalf("the watch has ended: %v", lines.Err())
+			t.Fatalf("watch ended with error %v, want another event", lines.Err())
 		}
 		eventType, object, _ := strings.Cut(lines.Text(), " ")
 		text, err := hex.DecodeString(object)
@@ -135,7 +136,8 @@ func hexWatch(t *testing.T, c *client, path, accept string) func() (string, stri
 	}
 }
 
-// TestRegisteredEncodingOfWatches: the events of a watch in an added encoding are encoded once for all watches.
+// TestRegisteredEncodingOfWatches checks that an event is encoded once for all watches in an added encoding, not once per
+// watch.
 func TestRegisteredEncodingOfWatches(t *testing.T) {
 	encoded := registerHex(t)
 	c := start(t, Config{Drop: true})
@@ -153,7 +155,7 @@ func TestRegisteredEncodingOfWatches(t *testing.T) {
 	}
 	table := hexWatch(t, c, configMaps+startOnly, hexSeq+";g=meta.k8s.io;v=v1;as=Table")
 	if eventType, object := table(); eventType != "ADDED" || strings.Contains(object, `"columnDefinitions":null`) {
-		t.Errorf("received %s %s", eventType, object)
+		t.Errorf("first Table event: received %s %s, want ADDED with columnDefinitions", eventType, object)
 	}
 	for eventType := ""; eventType != "BOOKMARK"; {
 		eventType, _ = table()
@@ -163,18 +165,18 @@ func TestRegisteredEncodingOfWatches(t *testing.T) {
 	for _, next := range watches {
 		eventType, object := next()
 		if eventType != "MODIFIED" {
-			t.Errorf("received %s", eventType)
+			t.Errorf("event type = %s, want MODIFIED", eventType)
 		}
 		mustContain(t, object, `"k":"2"`, "managedFields")
 	}
 	if eventType, object := table(); eventType != "MODIFIED" || !strings.Contains(object, `"columnDefinitions":null`) {
-		t.Errorf("received %s %s", eventType, object)
+		t.Errorf("later Table event: received %s %s, want MODIFIED without columnDefinitions", eventType, object)
 	}
 	if count := encoded.Load() - before; count != 2 {
-		t.Errorf("the event was encoded %d times, want once whole and once as a Table", count)
+		t.Errorf("the event was encoded %d times, want 2: once as the whole object and once as a Table", count)
 	}
 	tooNew := hexWatch(t, c, configMaps+"?watch=true&resourceVersion=999999999&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", hexType)
 	if eventType, object := tooNew(); eventType != "ERROR" || !strings.Contains(object, `"kind":"Status"`) {
-		t.Errorf("received %s %s", eventType, object)
+		t.Errorf("watch at a future resourceVersion: received %s %s, want ERROR with a Status", eventType, object)
 	}
 }

@@ -25,14 +25,14 @@ import (
 	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
-// allMedia are the media types of responses.
+// allMedia are the media types in which the server encodes responses.
 var allMedia = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor"}
 
-// answerTypes are the Go types of what answers can be: built-in kinds, and metadata alone.
+// answerTypes returns a scheme of the Go types that responses can have: built-in kinds, PartialObjectMetadata and Status.
 var answerTypes = sync.OnceValue(func() *runtime.Scheme {
 	types := runtime.NewScheme()
 	if err := metav1.AddMetaToScheme(types); err != nil {
-		panic(err) // it does not depend on anything
+		panic(err) // cannot fail: it registers constant types
 	}
 	for gvk, t := range scheme.Builtin().AllKnownTypes() {
 		if gvk.Version != runtime.APIVersionInternal {
@@ -42,7 +42,7 @@ var answerTypes = sync.OnceValue(func() *runtime.Scheme {
 	return types
 })
 
-// decode decodes a response with Kubernetes' own packages.
+// decode decodes a response with Kubernetes' own serializers.
 func decode(t testing.TB, media, text string) runtime.Object {
 	t.Helper()
 	types := answerTypes()
@@ -62,7 +62,7 @@ func decode(t testing.TB, media, text string) runtime.Object {
 	return o
 }
 
-// managedIn returns the number of managed fields entries of all objects in a response.
+// managedIn returns the total number of managed fields entries in an object, or in all objects of a list.
 func managedIn(t testing.TB, o runtime.Object) (entries int) {
 	t.Helper()
 	if meta.IsListType(o) {
@@ -89,7 +89,7 @@ func deployment(name, image string) string {
 		`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":%q}]}}}}`, name, image)
 }
 
-// verbs are requests whose responses are objects or lists, in an order in which they succeed.
+// verbs are requests whose responses are objects or lists. Each succeeds after those before it.
 var verbs = []struct {
 	name, method, path, body, contentType string
 }{
@@ -121,14 +121,14 @@ func TestFormats(t *testing.T) {
 				for _, v := range verbs {
 					answer := c.call(v.method, v.path, v.body, accept, "Content-Type: "+v.contentType)
 					if answer.code >= 300 || answer.header.Get("Content-Type") != media {
-						t.Fatalf("%s: %d %s: %s", v.name, answer.code, answer.header.Get("Content-Type"), answer.text)
+						t.Fatalf("%s: received %d %s: %s, want success in %s", v.name, answer.code, answer.header.Get("Content-Type"), answer.text, media)
 					}
 					o := decode(t, media, answer.text)
 					if n := managedIn(t, o); n > 0 == drop {
-						t.Errorf("%s: %d managers in %s", v.name, n, answer.text)
+						t.Errorf("%s: received %d managed fields entries with drop=%v in %s", v.name, n, drop, answer.text)
 					}
 					if drop && strings.Contains(answer.text, "managedFields") {
-						t.Errorf("%s: managedFields are there, if only empty: %s", v.name, answer.text)
+						t.Errorf("%s: received a managedFields field, want none, not even an empty one: %s", v.name, answer.text)
 					}
 					if v.method != http.MethodGet {
 						continue
@@ -139,7 +139,7 @@ func TestFormats(t *testing.T) {
 					}
 					for _, list := range []runtime.Object{o, plain} {
 						if l, err := meta.ListAccessor(list); err == nil {
-							l.SetResourceVersion("") // other objects may have been written between the two
+							l.SetResourceVersion("") // other objects may have been written between the two lists
 						}
 					}
 					if !equality.Semantic.DeepEqual(o, plain) {
@@ -147,14 +147,14 @@ func TestFormats(t *testing.T) {
 					}
 				}
 				if answer := c.call("GET", deployments+"/nobody", "", accept); answer.code != 404 || decode(t, media, answer.text).(*metav1.Status).Reason != metav1.StatusReasonNotFound {
-					t.Errorf("received %d: %q", answer.code, answer.text)
+					t.Errorf("get of an absent Deployment: received %d %q, want a 404 Status with reason NotFound", answer.code, answer.text)
 				}
 			})
 		}
 	}
 }
 
-// forget removes managedFields.
+// forget removes managedFields from a decoded object, or from all objects of a list.
 func forget(t testing.TB, o runtime.Object) {
 	t.Helper()
 	if !meta.IsListType(o) {
@@ -174,7 +174,7 @@ func forget(t testing.TB, o runtime.Object) {
 	}
 }
 
-// TestFormatsOfWatches checks that watches send the same events in every encoding.
+// TestFormatsOfWatches checks that watches send the same events in every encoding. YAML is not supported for watches.
 func TestFormatsOfWatches(t *testing.T) {
 	c := start(t, Config{Drop: true})
 	c.call("POST", deployments, deployment("web", "a:1"))
@@ -187,7 +187,7 @@ func TestFormatsOfWatches(t *testing.T) {
 			response := c.open("GET", deployments+"?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "", accept)
 			if media == "application/yaml" {
 				if response.StatusCode != http.StatusNotAcceptable {
-					t.Errorf("a watch in YAML: %d", response.StatusCode)
+					t.Errorf("watch in YAML: received %d, want 406", response.StatusCode)
 				}
 				response.Body.Close()
 				continue
@@ -195,19 +195,20 @@ func TestFormatsOfWatches(t *testing.T) {
 			next := eventReader(t, media, response.Body)
 			event, object := next()
 			if event != "ADDED" || managedIn(t, object) > 0 == drop {
-				t.Errorf("%s: %s %v", accept, event, object)
+				t.Errorf("%s: received %s %v, want ADDED, with managedFields unless they are dropped", accept, event, object)
 			}
 			event, object = next()
 			accessor, err := meta.Accessor(object)
 			if err != nil || event != "BOOKMARK" || accessor.GetAnnotations()[metav1.InitialEventsAnnotationKey] != "true" {
-				t.Errorf("%s: %s %v, expected the bookmark that ends the initial state: %v", accept, event, object, err)
+				t.Errorf("%s: received %s %v, want the bookmark that ends the initial events (error %v)", accept, event, object, err)
 			}
 			response.Body.Close()
 		}
 	}
 }
 
-// eventReader returns a function that reads the next event in Kubernetes' framing.
+// eventReader returns a function that reads the next watch event in Kubernetes' framing of a media type, and returns its
+// type and decoded object.
 func eventReader(t testing.TB, media string, r io.ReadCloser) func() (string, runtime.Object) {
 	types := scheme.Builtin()
 	framers := map[string]runtime.Framer{
@@ -231,7 +232,7 @@ func eventReader(t testing.TB, media string, r io.ReadCloser) func() (string, ru
 	}
 }
 
-// TestBodies checks request bodies in every encoding.
+// TestBodies checks that request bodies are decoded in every encoding.
 func TestBodies(t *testing.T) {
 	c := start(t, Config{})
 	types := scheme.Builtin()
@@ -246,24 +247,25 @@ func TestBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 		if answer := c.call("POST", deployments, body.String(), "Content-Type: "+media); answer.code != 201 {
-			t.Errorf("%s: %d %s", media, answer.code, answer.text)
+			t.Errorf("create in %s: received %d %s, want 201", media, answer.code, answer.text)
 		}
 		if answer := c.call("PUT", deployments+"/web", body.String(), "Content-Type: "+media); answer.code != 200 {
-			t.Errorf("%s: %d %s", media, answer.code, answer.text)
+			t.Errorf("update in %s: received %d %s, want 200", media, answer.code, answer.text)
 		}
 		if media == "application/cbor" {
 			if answer := c.call("PATCH", deployments+"/web?fieldManager=me&force=true", body.String(), "Content-Type: application/apply-patch+cbor"); answer.code != 200 || !strings.Contains(answer.text, `"Apply"`) {
-				t.Errorf("apply: %d %s", answer.code, answer.text)
+				t.Errorf("apply in CBOR: received %d %s, want 200 and an Apply entry", answer.code, answer.text)
 			}
 			if answer := c.call("POST", deployments, "\xd9\xd9\xf7\xff", "Content-Type: "+media); answer.code != 400 || !strings.Contains(answer.text, "can't be read as application/cbor") {
-				t.Errorf("%d %s", answer.code, answer.text)
+				t.Errorf("create with invalid CBOR: received %d %s, want 400", answer.code, answer.text)
 			}
 		}
 		c.call("DELETE", deployments+"/web", "")
 	}
 }
 
-// TestProtobufWithoutKind checks that a protobuf body without apiVersion and kind has the kind of the endpoint, as in Kubernetes.
+// TestProtobufWithoutKind checks that a protobuf body without apiVersion and kind is decoded as the kind of the endpoint, as
+// in Kubernetes.
 func TestProtobufWithoutKind(t *testing.T) {
 	c := start(t, Config{})
 	send := func(method, path string, code int, o interface{ Marshal() ([]byte, error) }) *answered {
@@ -302,7 +304,7 @@ func TestCompressed(t *testing.T) {
 		plain := c.call("GET", path, "", "Accept: "+accept, "Accept-Encoding: identity")
 		packed := c.call("GET", path, "", "Accept: "+accept, "Accept-Encoding: br, gzip")
 		if plain.header.Get("Content-Encoding") != "" || packed.header.Get("Content-Encoding") != "gzip" || packed.header.Get("Vary") != "Accept-Encoding" || len(packed.text) > len(plain.text)/10 {
-			t.Errorf("%s: %v of %d bytes, compressed %v of %d", accept, plain.header, len(plain.text), packed.header, len(packed.text))
+			t.Errorf("%s: received headers %v with %d bytes, and compressed %v with %d bytes; want gzip with at most a tenth of the bytes", accept, plain.header, len(plain.text), packed.header, len(packed.text))
 		}
 		reader, err := gzip.NewReader(strings.NewReader(packed.text))
 		if err != nil {
@@ -314,6 +316,6 @@ func TestCompressed(t *testing.T) {
 		}
 	}
 	if small := c.call("GET", "/api/v1/namespaces/default/configmaps/c1", "", "Accept-Encoding: gzip"); small.header.Get("Content-Encoding") != "" {
-		t.Errorf("a small answer is compressed: %v", small.header)
+		t.Errorf("headers of a small response: received %v, want no Content-Encoding", small.header)
 	}
 }

@@ -22,7 +22,7 @@ const (
 	mergeType = "application/merge-patch+json"
 )
 
-// client is a client of a server that a test has started.
+// client is an HTTP client of a server that a test has started.
 type client struct {
 	t      testing.TB
 	server *Server
@@ -31,7 +31,8 @@ type client struct {
 	header http.Header
 }
 
-// start starts a server in memory. Tokens are TOKEN,USER,UID,"GROUPS" lines.
+// start starts a server in memory for the duration of a test and returns a client with the administrator's certificate.
+// Tokens are lines of a static token file: TOKEN,USER,UID,"GROUPS".
 func start(t testing.TB, config Config, tokens ...string) *client {
 	t.Helper()
 	if len(tokens) > 0 {
@@ -58,7 +59,7 @@ func start(t testing.TB, config Config, tokens ...string) *client {
 	return clientOf(t, s)
 }
 
-// clientOf returns a client with the administrator's certificate.
+// clientOf returns a client of a server, authenticated by the administrator's certificate.
 func clientOf(t testing.TB, s *Server) *client {
 	t.Helper()
 	pool := x509.NewCertPool()
@@ -95,14 +96,14 @@ func (c *client) port() string {
 	return port
 }
 
-// in returns the client for a subtest.
+// in returns the same client, which reports failures to a subtest t.
 func (c *client) in(t testing.TB) *client {
 	other := *c
 	other.t = t
 	return &other
 }
 
-// answered is a response.
+// answered is the response to a request. Its methods fail the test t.
 type answered struct {
 	t      testing.TB
 	code   int
@@ -110,7 +111,7 @@ type answered struct {
 	text   string
 }
 
-// send sends a request.
+// send sends a request without the client's default headers and reads the response.
 func (c *client) send(r *http.Request) *answered {
 	c.t.Helper()
 	response, err := c.http.Do(r)
@@ -125,7 +126,7 @@ func (c *client) send(r *http.Request) *answered {
 	return &answered{c.t, response.StatusCode, response.Header, string(text)}
 }
 
-// call sends a request with headers "Name: value" and reads the response.
+// call sends a request with additional headers "Name: value" and reads the response.
 func (c *client) call(method, path, body string, headers ...string) *answered {
 	c.t.Helper()
 	response := c.open(method, path, body, headers...)
@@ -155,7 +156,7 @@ func (c *client) open(method, path, body string, headers ...string) *http.Respon
 	return response
 }
 
-// apply applies a configuration as a manager.
+// apply sends an apply request with a field manager and additional headers "Name: value".
 func (c *client) apply(path, manager, config string, headers ...string) *answered {
 	c.t.Helper()
 	separator := "?"
@@ -165,7 +166,7 @@ func (c *client) apply(path, manager, config string, headers ...string) *answere
 	return c.call("PATCH", path+separator+"fieldManager="+manager, config, append(headers, "Content-Type: "+applyType)...)
 }
 
-// want fails the test unless the response has a status code and contains the parts.
+// want fails the test unless the response has the status code and its body contains all parts. It returns the response.
 func (a *answered) want(code int, contains ...string) *answered {
 	a.t.Helper()
 	if a.code != code {
@@ -179,7 +180,8 @@ func (a *answered) want(code int, contains ...string) *answered {
 	return a
 }
 
-// get returns the value at a path of field names and indexes of the response, as JSON; "" if it is absent.
+// get returns the value at a path of field names and list indexes in the JSON response, as JSON or, if it is a string, as
+// its text; "" if it is absent.
 func (a *answered) get(path ...any) string {
 	a.t.Helper()
 	var v any
@@ -213,20 +215,20 @@ func jsonAt(v any, path ...any) string {
 	return string(text)
 }
 
-// events is an open watch.
+// events is an open watch in JSON. Its methods fail the test t.
 type events struct {
 	t     testing.TB
 	lines *bufio.Scanner
 	body  io.Closer
 }
 
-// watch starts a watch.
+// watch starts a watch, which is closed at the end of the test.
 func (c *client) watch(path string, headers ...string) *events {
 	c.t.Helper()
 	response := c.open("GET", path, "", headers...)
 	if response.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(response.Body)
-		c.t.Fatalf("watch %s: received %d %s", path, response.StatusCode, text)
+		c.t.Fatalf("watch %s: received %d %s, want 200", path, response.StatusCode, text)
 	}
 	c.t.Cleanup(func() { response.Body.Close() })
 	lines := bufio.NewScanner(response.Body)
@@ -234,7 +236,7 @@ func (c *client) watch(path string, headers ...string) *events {
 	return &events{c.t, lines, response.Body}
 }
 
-// next returns the next event, nil if the watch has ended.
+// next returns the next event of the watch, or nil if the watch has ended.
 func (e *events) next() map[string]any {
 	e.t.Helper()
 	if !e.lines.Scan() {
@@ -247,7 +249,7 @@ func (e *events) next() map[string]any {
 	return event
 }
 
-// want reads an event and compares its type and the object's name.
+// want reads the next event and fails the test unless it has the type kind and its object has the name.
 func (e *events) want(kind, name string) map[string]any {
 	e.t.Helper()
 	event := e.next()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestHealth checks the health endpoints, which have the form of Kubernetes'.
+// TestHealth checks the health endpoints, whose responses have the form of Kubernetes'.
 func TestHealth(t *testing.T) {
 	c := start(t, Config{})
 	for _, name := range []string{"healthz", "livez", "readyz"} {
@@ -32,13 +32,14 @@ func TestHealth(t *testing.T) {
 		c.call("GET", "/"+name+"/nonsense", "").want(404)
 		c.call("POST", "/"+name, "").want(200)
 		c.withToken("").call("POST", "/"+name, "").want(401)
-		c.withToken("").call("GET", "/"+name+"/ping", "").want(401) // single checks require authentication
+		c.withToken("").call("GET", "/"+name+"/ping", "").want(401) // individual checks require authentication
 	}
 	c.call("GET", "/livez/shutdown", "").want(404)
 	c.call("GET", "/readyzz", "").want(404)
 }
 
-// TestHealthWithoutCommits checks that a server whose store rejects commits is not ready, and is not live if a restart would help.
+// TestHealthWithoutCommits checks that a server whose store rejects commits is not ready, and is not live if a restart may
+// clear the failure.
 func TestHealthWithoutCommits(t *testing.T) {
 	c := start(t, Config{})
 	var (
@@ -62,7 +63,7 @@ func TestHealthWithoutCommits(t *testing.T) {
 	}
 }
 
-// TestHealthWhileStopping checks that a stopping server is live and not ready.
+// TestHealthWhileStopping checks that a server that is shutting down is live but not ready.
 func TestHealthWhileStopping(t *testing.T) {
 	c := start(t, Config{})
 	c.server.handler.Drain()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMigrationFromLastApplied checks that an apply of kubectl takes over the fields of its last-applied annotation, and that other
-// managers and other fields are unaffected.
+// TestMigrationFromLastApplied checks that an apply by the field manager kubectl takes over the fields of the
+// last-applied-configuration annotation, and that other field managers and other fields are unaffected.
 func TestMigrationFromLastApplied(t *testing.T) {
 	c := start(t, Config{})
 	object := func(annotation, data string) string {
@@ -25,12 +25,12 @@ func TestMigrationFromLastApplied(t *testing.T) {
 	}
 	again := c.apply(configMaps+"/c", "kubectl", configMap("c", "mine", "9")).want(200)
 	if again.text != taken.text {
-		t.Errorf("received %s, want %s", again.text, taken.text)
+		t.Errorf("repeated apply: received %s, want the unchanged %s", again.text, taken.text)
 	}
 }
 
-// TestTakeOverClientSideApply checks that an apply with the take-over parameter owns all fields of client-side apply and removes those
-// that it omits, in one write; other managers keep their fields.
+// TestTakeOverClientSideApply checks that an apply with takeOver=client-side-apply takes over all fields of client-side
+// apply and removes those that it omits, in one write, and that other field managers keep their fields.
 func TestTakeOverClientSideApply(t *testing.T) {
 	for _, manager := range []string{"kubectl", "gitops"} {
 		t.Run(manager, func(t *testing.T) {
@@ -45,30 +45,32 @@ func TestTakeOverClientSideApply(t *testing.T) {
 			taken := c.apply(configMaps+"/c"+asked, manager, configMap("c", "mine", "2")).want(200, `"mine":"2"`, `"theirs":"1"`)
 			for _, answer := range []*answered{foreseen, taken} {
 				if strings.Contains(answer.text, "client-side-apply") || strings.Contains(answer.text, `"left"`) {
-					t.Errorf("%s", answer.text)
+					t.Errorf("response of the take-over: received %s, want no client-side-apply entry and no data.left", answer.text)
 				}
 			}
 			again := c.apply(configMaps+"/c"+asked, manager, configMap("c", "mine", "2")).want(200)
 			if again.text != taken.text {
-				t.Errorf("received %s, want %s", again.text, taken.text)
+				t.Errorf("repeated take-over: received %s, want the unchanged %s", again.text, taken.text)
 			}
 		})
 	}
 }
 
-// TestTakeOverWithoutChangedValues checks that ownership is taken over also if no value changes.
+// TestTakeOverWithoutChangedValues checks that takeOver=client-side-apply transfers the ownership of fields even if no value
+// changes.
 func TestTakeOverWithoutChangedValues(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps+"?fieldManager=kubectl-client-side-apply", configMap("c", "mine", "1")).want(201)
 	c.apply(configMaps+"/c?takeOver=client-side-apply", "gitops", configMap("c", "mine", "1")).want(200)
 	if now := c.call("GET", configMaps+"/c", "").want(200, `"manager":"gitops"`).text; strings.Contains(now, "client-side-apply") {
-		t.Errorf("%s", now)
+		t.Errorf("object after the take-over: received %s, want no client-side-apply entry", now)
 	}
 	c.apply(configMaps+"/new?takeOver=client-side-apply", "gitops", configMap("new", "mine", "1")).want(201)
 }
 
-// TestTakeOverWithoutManagedFields checks that an object of client-side apply without managedFields is taken over as kubectl does: the
-// first apply removes omitted fields, and conflicts are those of any apply. Without the annotation nothing is taken over.
+// TestTakeOverWithoutManagedFields checks that takeOver on an object without managedFields does as kubectl does: with a
+// last-applied-configuration annotation, the first apply removes omitted fields, and conflicts are those of any apply;
+// without the annotation, nothing is taken over.
 func TestTakeOverWithoutManagedFields(t *testing.T) {
 	for _, annotated := range []bool{true, false} {
 		c := start(t, Config{})
@@ -82,10 +84,10 @@ func TestTakeOverWithoutManagedFields(t *testing.T) {
 		c.apply(configMaps+asked, "ci", configMap("c", "mine", "2")).want(409, "before-first-apply", ".data.mine")
 		taken := c.apply(configMaps+asked, "kubectl", configMap("c", "mine", "1")).want(200, `"mine":"1"`).text
 		if strings.Contains(taken, `"left":"1"`) == annotated || strings.Contains(taken, "before-first-apply") == annotated {
-			t.Errorf("annotated: %v: %s", annotated, taken)
+			t.Errorf("annotated=%v: received %s, want data.left and before-first-apply only without the annotation", annotated, taken)
 		}
 		if again := c.apply(configMaps+asked, "kubectl", configMap("c", "mine", "1")).want(200); again.text != taken {
-			t.Errorf("again: %s, want %s", again.text, taken)
+			t.Errorf("repeated take-over: received %s, want the unchanged %s", again.text, taken)
 		}
 	}
 }

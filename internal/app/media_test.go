@@ -16,7 +16,7 @@ import (
 
 const protobufMedia = "application/vnd.kubernetes.protobuf"
 
-// widgetVerbs are requests for custom resources whose responses are objects, in an order in which they succeed.
+// widgetVerbs are requests for custom resources whose responses are objects or lists. Each succeeds after those before it.
 var widgetVerbs = []struct {
 	name, method, path, body, contentType string
 }{
@@ -27,12 +27,13 @@ var widgetVerbs = []struct {
 	{"merge patch", "PATCH", "/apis/example.com/v1/widgets/a", `{"size":3}`, mergeType},
 	{"JSON patch", "PATCH", "/apis/example.com/v1/widgets/a", `[{"op":"replace","path":"/size","value":4}]`, "application/json-patch+json"},
 	{"apply", "PATCH", "/apis/example.com/v1/widgets/a?fieldManager=me&force=true", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"size":5}`, applyType},
-	{"apply what is new", "PATCH", "/apis/example.com/v1/widgets/b?fieldManager=me", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"b","finalizers":["a/b"]}}`, applyType},
+	{"apply that creates", "PATCH", "/apis/example.com/v1/widgets/b?fieldManager=me", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"b","finalizers":["a/b"]}}`, applyType},
 	{"delete", "DELETE", "/apis/example.com/v1/widgets/a", "", ""},
 	{"deletecollection", "DELETE", "/apis/example.com/v1/widgets", "", ""},
 }
 
-// callWidgets sends a request of widgetVerbs. Updates have the current resourceVersion, which custom resources require.
+// callWidgets sends a request of widgetVerbs. In updates, it replaces $ by the current resourceVersion, which updates of
+// custom resources require.
 func (c *client) callWidgets(method, path, body string, headers ...string) *answered {
 	c.t.Helper()
 	if method == http.MethodPut {
@@ -41,7 +42,8 @@ func (c *client) callWidgets(method, path, body string, headers ...string) *answ
 	return c.call(method, path, body, headers...)
 }
 
-// TestMediaOfCustomResources checks that clients that prefer protobuf receive the next accepted encoding, for every verb.
+// TestMediaOfCustomResources checks that clients that prefer protobuf receive custom resources in the next encoding that
+// they accept, for every verb.
 func TestMediaOfCustomResources(t *testing.T) {
 	for accept, media := range map[string]string{
 		protobufMedia + ",application/json":       "application/json",
@@ -56,30 +58,31 @@ func TestMediaOfCustomResources(t *testing.T) {
 			for _, v := range widgetVerbs {
 				answer := c.callWidgets(v.method, v.path, v.body, "Accept: "+accept, "Content-Type: "+v.contentType)
 				if answer.code >= 300 || answer.header.Get("Content-Type") != media {
-					t.Errorf("%s: %d %s %s", v.name, answer.code, answer.header.Get("Content-Type"), answer.text)
+					t.Errorf("%s: want success in %s, received %d %s %s", v.name, media, answer.code, answer.header.Get("Content-Type"), answer.text)
 				}
 				if has := strings.Contains(answer.text, "managedFields"); has == strings.Contains(accept, "drop=") {
-					t.Errorf("%s: managedFields are in the answer: %v", v.name, has)
+					t.Errorf("%s: response contains managedFields: %v, want %v", v.name, has, !has)
 				}
 			}
 			if received := c.call("GET", definitions+"/widgets.example.com", "", "Accept: "+accept).want(200).header.Get("Content-Type"); received != media {
-				t.Errorf("a definition is %s", received)
+				t.Errorf("CustomResourceDefinition: received media type %s, want %s", received, media)
 			}
 			if media == "application/yaml" {
-				return // which watches don't have
+				return // watches do not support YAML
 			}
 			for _, path := range []string{definitions, "/apis/example.com/v1/widgets"} {
 				watch := c.open("GET", path+"?watch=true", "", "Accept: "+accept)
 				watch.Body.Close()
 				if received := watch.Header.Get("Content-Type"); watch.StatusCode != 200 || !strings.HasPrefix(received, media) {
-					t.Errorf("a watch of %s: %d %s", path, watch.StatusCode, received)
+					t.Errorf("watch of %s: received %d %s, want 200 %s", path, watch.StatusCode, received, media)
 				}
 			}
 		})
 	}
 }
 
-// TestUnacceptableMedia checks that a request whose response cannot be encoded is rejected before it is executed.
+// TestUnacceptableMedia checks that a request is rejected before it is executed if the client accepts no encoding that the
+// response supports.
 func TestUnacceptableMedia(t *testing.T) {
 	c := start(t, Config{})
 	c.define()
@@ -89,10 +92,10 @@ func TestUnacceptableMedia(t *testing.T) {
 		path := strings.Replace(v.path, "widgets/a", "widgets/old", 1)
 		answer := c.callWidgets(v.method, path, strings.Replace(v.body, `"name":"a"`, `"name":"old"`, 1), "Accept: "+protobufMedia, "Content-Type: "+v.contentType)
 		if status, ok := decode(t, protobufMedia, answer.text).(*metav1.Status); answer.code != 406 || !ok || status.Reason != "NotAcceptable" {
-			t.Errorf("%s %s: %d %q", v.name, path, answer.code, answer.text)
+			t.Errorf("%s %s: received %d %q, want a 406 Status with reason NotAcceptable", v.name, path, answer.code, answer.text)
 		}
 		if after := c.call("GET", "/apis/example.com/v1/widgets", "").want(200).get("items"); after != before {
-			t.Fatalf("%s %s was refused, and done: %s\nhas become %s", v.name, path, before, after)
+			t.Fatalf("%s %s was rejected, but changed the stored widgets from %s\nto %s", v.name, path, before, after)
 		}
 	}
 	other := strings.ReplaceAll(strings.ReplaceAll(widgets, "widgets", "gadgets"), "Widget", "Gadget")
@@ -104,31 +107,31 @@ func TestUnacceptableMedia(t *testing.T) {
 	}
 }
 
-// TestMetadataInProtobuf checks PartialObjectMetadata of custom resources in protobuf.
+// TestMetadataInProtobuf checks that PartialObjectMetadata of custom resources can be encoded in protobuf.
 func TestMetadataInProtobuf(t *testing.T) {
 	c := start(t, Config{})
 	c.define()
 	const accept = "Accept: " + protobufMedia + ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 	for _, v := range widgetVerbs {
-		if v.name == "list" || v.name == "deletecollection" { // which have another shape
+		if v.name == "list" || v.name == "deletecollection" { // these return a PartialObjectMetadataList
 			continue
 		}
 		answer := c.callWidgets(v.method, v.path, v.body, accept, "Content-Type: "+v.contentType)
 		if metadata, ok := decode(t, protobufMedia, answer.text).(*metav1.PartialObjectMetadata); answer.code >= 300 || !ok || metadata.Name == "" {
-			t.Errorf("%s: %d %q", v.name, answer.code, answer.text)
+			t.Errorf("%s: received %d %q, want PartialObjectMetadata with a name", v.name, answer.code, answer.text)
 		}
 	}
 	for path, name := range map[string]string{definitions: "widgets.example.com", "/apis/example.com/v1/widgets": "a"} {
 		watch := c.open("GET", path+"?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "", accept)
 		event, object := eventReader(t, protobufMedia, watch.Body)()
 		if metadata, ok := object.(*metav1.PartialObjectMetadata); event != "ADDED" || !ok || metadata.Name != name {
-			t.Errorf("a watch of %s: %s %v", path, event, object)
+			t.Errorf("watch of %s: received %s %v, want ADDED with PartialObjectMetadata of %s", path, event, object, name)
 		}
 		watch.Body.Close()
 	}
 }
 
-// TestKindsWithProtobuf: negotiation and the encoder agree on the kinds that have protobuf.
+// TestKindsWithProtobuf checks that content negotiation and the encoder agree on which kinds can be encoded in protobuf.
 func TestKindsWithProtobuf(t *testing.T) {
 	for _, k := range append(api.Builtin(), crd.Kind()) {
 		for _, version := range k.Versions {
@@ -138,14 +141,14 @@ func TestKindsWithProtobuf(t *testing.T) {
 			))
 			none := (*protobuf.NoTypeError)(nil)
 			if err != nil && !errors.As(err, &none) || k.HasGoType() != (err == nil) {
-				t.Errorf("%s at %s has protobuf: %v, but %v", k, version, k.HasGoType(), err)
+				t.Errorf("%s at %s: HasGoType() = %v, but encoding in protobuf returned %v", k, version, k.HasGoType(), err)
 			}
 		}
 	}
 }
 
-// TestStatusOfDeletion checks that the Status of a deletion has the encoding of the accepted clause, also if the clause requests a Table
-// or PartialObjectMetadata.
+// TestStatusOfDeletion checks that the Status of a deletion is encoded in the accepted media type even if the Accept header
+// requests a Table or PartialObjectMetadata.
 func TestStatusOfDeletion(t *testing.T) {
 	c := start(t, Config{Drop: true})
 	c.define()
@@ -163,11 +166,11 @@ func TestStatusOfDeletion(t *testing.T) {
 		for _, path := range []string{deployments, "/apis/example.com/v1/widgets"} {
 			answer := c.call("DELETE", path+"/web?dryRun=All", "", "Accept: "+accept)
 			if received := answer.header.Get("Content-Type"); answer.code != 200 || received != media {
-				t.Errorf("%s of %s: %d %s %q", accept, path, answer.code, received, answer.text)
+				t.Errorf("delete of %s with Accept %s: received %d %s %q, want 200 %s", path, accept, answer.code, received, answer.text, media)
 				continue
 			}
 			if status, ok := decode(t, media, answer.text).(*metav1.Status); !ok || status.Status != metav1.StatusSuccess || status.Details.Name != "web" {
-				t.Errorf("%s of %s: %q", accept, path, answer.text)
+				t.Errorf("delete of %s with Accept %s: received %q, want a Status of success", path, accept, answer.text)
 			}
 		}
 	}

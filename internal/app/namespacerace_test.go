@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestNamespaceChangesDuringAdmission checks that a create is repeated if its namespace changes during webhook calls: it is rejected in a
-// namespace that is being deleted, and webhooks are called again if the namespace has changed or was recreated.
+// TestNamespaceChangesDuringAdmission checks that a create is repeated from the start if its namespace changes while
+// webhooks are called: it is rejected if the namespace is being deleted, and webhooks are called again if the namespace was
+// changed or recreated.
 func TestNamespaceChangesDuringAdmission(t *testing.T) {
 	const place, maps = allNamespaces + "/place", allNamespaces + "/place/configmaps"
 	labels := []string{`{"metadata":{"labels":{"new":"yes"}}}`, "Content-Type: " + mergeType}
@@ -44,7 +45,7 @@ func TestNamespaceChangesDuringAdmission(t *testing.T) {
 				asked := c.duringWebhook(test.meanwhile)
 				c.call(write.verb, write.path, mapBody("new", `{"a":"1"}`), "Content-Type: "+write.mediaType).want(test.code, test.text)
 				if got := asked.Load(); got != test.asked {
-					t.Errorf("%s: the webhook was asked %d times, expected %d", write.verb, got, test.asked)
+					t.Errorf("%s: the webhook was called %d times, want %d", write.verb, got, test.asked)
 				}
 				if test.code != 201 {
 					c.call("GET", maps+"/new", "").want(404)
@@ -54,7 +55,8 @@ func TestNamespaceChangesDuringAdmission(t *testing.T) {
 	}
 }
 
-// duringWebhook configures a mutating webhook for ConfigMaps named new. During its first call, it calls a function.
+// duringWebhook configures a mutating webhook for ConfigMaps named new, which calls do during its first call. It returns the
+// number of calls.
 func (c *client) duringWebhook(do func(c *client)) *atomic.Int32 {
 	c.t.Helper()
 	var asked atomic.Int32

@@ -18,7 +18,7 @@ func (c *client) makeNamespace(name, rest string) {
 	c.call("POST", allNamespaces, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+name+`"`+rest+`}}`).want(201)
 }
 
-// waitFor repeats a get until the response has a status code and contains the parts.
+// waitFor repeats a get until the response has the status code and its body contains all parts.
 func (c *client) waitFor(path string, code int, contains ...string) *answered {
 	c.t.Helper()
 	var a *answered
@@ -38,7 +38,7 @@ func held(name string) string {
 
 var unheld = []string{`{"metadata":{"finalizers":null}}`, "Content-Type: " + mergeType}
 
-// TestNamespaceDeletion checks that deleting a namespace deletes its objects.
+// TestNamespaceDeletion checks that deleting a namespace deletes its objects, and the namespace within 5 seconds.
 func TestNamespaceDeletion(t *testing.T) {
 	c := start(t, Config{})
 	c.makeNamespace("going", "")
@@ -54,15 +54,15 @@ func TestNamespaceDeletion(t *testing.T) {
 	deleted := time.Now()
 	marked := c.call("DELETE", allNamespaces+"/going", "").want(200, `"deletionTimestamp"`, `"phase":"Terminating"`, `"finalizers":["kubernetes"]`)
 	if marked.get("metadata", "deletionGracePeriodSeconds") != "" {
-		t.Errorf("received %s", marked.text)
+		t.Errorf("deleted namespace: received %s, want no deletionGracePeriodSeconds", marked.text)
 	}
 	c.waitFor(allNamespaces+"/going", 404)
 	if took := time.Since(deleted); took > 5*time.Second {
-		t.Errorf("it took %v", took)
+		t.Errorf("deletion of the namespace took %v, want at most 5 s", took)
 	}
 	for _, resource := range []string{"configmaps", "services", "events"} {
 		if list := c.call("GET", allNamespaces+"/going/"+resource, "").want(200); list.get("items", 0) != "" {
-			t.Errorf("left: %s", list.text)
+			t.Errorf("%s after the deletion of the namespace: received %s, want none", resource, list.text)
 		}
 	}
 	c.call("GET", ipAddresses+"/"+address, "").want(404)
@@ -70,7 +70,8 @@ func TestNamespaceDeletion(t *testing.T) {
 	c.makeNamespace("going", "")
 }
 
-// TestNamespaceDeletionWaits checks that the deletion waits for objects with finalizers and reports them in conditions.
+// TestNamespaceDeletionWaits checks that the deletion of a namespace waits for objects with finalizers and reports them in
+// its conditions.
 func TestNamespaceDeletionWaits(t *testing.T) {
 	c := start(t, Config{})
 	c.makeNamespace("waiting", "")
@@ -90,7 +91,7 @@ func TestNamespaceDeletionWaits(t *testing.T) {
 	c.waitFor(allNamespaces+"/waiting", 404)
 }
 
-// TestNamespaceDeletionAfterRestart checks that a restarted server continues the deletion.
+// TestNamespaceDeletionAfterRestart checks that a restarted server continues the deletion of a namespace.
 func TestNamespaceDeletionAfterRestart(t *testing.T) {
 	config := Config{Folder: t.TempDir()}
 	t.Run("first", func(t *testing.T) {
@@ -104,14 +105,14 @@ func TestNamespaceDeletionAfterRestart(t *testing.T) {
 	c.waitFor(allNamespaces+"/going", 404)
 }
 
-// TestNamespaceFinalizers checks that a namespace exists while it has finalizers in spec or metadata.
+// TestNamespaceFinalizers checks that a deleted namespace is removed only when it has no finalizers in spec and metadata.
 func TestNamespaceFinalizers(t *testing.T) {
 	c := start(t, Config{})
 	c.makeNamespace("kept", `,"finalizers":["example.org/hold"]`)
 	c.call("DELETE", allNamespaces+"/kept", "").want(200)
 	emptied := c.waitFor(allNamespaces+"/kept", 200, `"finalizers":[]`)
 	if emptied.get("metadata", "finalizers") != `["example.org/hold"]` {
-		t.Errorf("received %s", emptied.text)
+		t.Errorf("emptied namespace: received %s, want the finalizer in metadata", emptied.text)
 	}
 	c.call("PATCH", allNamespaces+"/kept", unheld[0], unheld[1]).want(200)
 	c.call("GET", allNamespaces+"/kept", "").want(404)
@@ -132,7 +133,8 @@ func TestNamespaceFinalizers(t *testing.T) {
 	c.call("PATCH", allNamespaces+"/default/finalize", `{}`, unheld[1]).want(405)
 }
 
-// TestNamespacePods checks that pods are deleted before other objects, and after their grace period.
+// TestNamespacePods checks that the deletion of a namespace first deletes pods, which end after their grace period, and then
+// other objects.
 func TestNamespacePods(t *testing.T) {
 	c := start(t, Config{})
 	c.makeNamespace("pods", "")
@@ -145,7 +147,8 @@ func TestNamespacePods(t *testing.T) {
 	c.waitFor(allNamespaces+"/pods", 404)
 }
 
-// TestProtectedNamespaces checks that the system namespaces cannot be deleted, and that namespaces have no deletecollection.
+// TestProtectedNamespaces checks that the namespaces default, kube-system and kube-public cannot be deleted, and that
+// namespaces do not support deletecollection.
 func TestProtectedNamespaces(t *testing.T) {
 	c := start(t, Config{})
 	for _, name := range []string{"default", "kube-system", "kube-public"} {
@@ -155,8 +158,8 @@ func TestProtectedNamespaces(t *testing.T) {
 	c.call("DELETE", allNamespaces, "").want(405)
 }
 
-// TestSystemObjectsAreRecreated checks that deleted system namespaces and the Service default/kubernetes are recreated, as in Kubernetes,
-// also without controllers.
+// TestSystemObjectsAreRecreated checks that deleted system namespaces and the Service default/kubernetes are recreated, as
+// in Kubernetes, even without controllers.
 func TestSystemObjectsAreRecreated(t *testing.T) {
 	c := start(t, Config{reconcileEvery: 20 * time.Millisecond})
 	uid := c.call("GET", allNamespaces+"/kube-node-lease", "").want(200).get("metadata", "uid")
@@ -170,7 +173,7 @@ func TestSystemObjectsAreRecreated(t *testing.T) {
 	alone.waitFor(services+"/kubernetes", 200, `"clusterIP":"10.96.0.1"`)
 }
 
-// TestReconcileOfExistingObjects checks that reconciling existing system objects writes nothing and calls no webhook.
+// TestReconcileOfExistingObjects checks that reconciling system objects that exist writes nothing and calls no webhook.
 func TestReconcileOfExistingObjects(t *testing.T) {
 	s, err := Start(t.Context(), Config{Address: "127.0.0.1:0"})
 	if err != nil {
@@ -182,6 +185,6 @@ func TestReconcileOfExistingObjects(t *testing.T) {
 	clientOf(t, s).call("POST", registration+"validatingwebhookconfigurations", ofNamespaces.Replace(configuration("ValidatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
 	(&systemObjects{all: s.handler.Objects, address: s.address()}).reconcile(t.Context())
 	if n := calls.Load(); n != 0 {
-		t.Errorf("a webhook was called %d times though nothing was written", n)
+		t.Errorf("the webhook was called %d times, want 0, because nothing has to be written", n)
 	}
 }

@@ -11,8 +11,8 @@ func template(volume string) string {
 	return `{"apiVersion":"v1","kind":"PodTemplate","metadata":{"name":"t"},"template":{"spec":{"volumes":[{"name":"data",` + volume + `}]}}}`
 }
 
-// TestWarningsOfOneOfs checks the warning if two appliers set different members of a one-of: it names the field manager of the other
-// member and how to remove it.
+// TestWarningsOfOneOfs checks the warning if two appliers set different members of a one-of: it names the field manager of
+// the member that is already set, and the configuration that removes that member.
 func TestWarningsOfOneOfs(t *testing.T) {
 	c := start(t, Config{})
 	c.apply(templates+"/t", "alice", `{"apiVersion":"v1","kind":"PodTemplate","metadata":{"name":"t"},"template":{"spec":{
@@ -21,18 +21,18 @@ func TestWarningsOfOneOfs(t *testing.T) {
 	const want = `299 - ".template.spec.volumes[name=\"data\"]: configMap was applied, but emptyDir is set, too (owned by \"alice\"); ` +
 		`only one of them may be set; to remove emptyDir, apply emptyDir: {k8s_io__value: unset} beside configMap, by force"`
 	if got := refused.header["Warning"]; len(got) != 1 || got[0] != want {
-		t.Errorf("warnings %q, want %s", got, want)
+		t.Errorf("received warnings %q, want %s", got, want)
 	}
 	unset := template(`"configMap":{"name":"c"},"emptyDir":{"k8s_io__value":"unset"}`)
 	c.apply(templates+"/t", "bob", unset).want(409, "emptyDir")
 	removed := c.apply(templates+"/t?force=true", "bob", unset).want(200, `"configMap"`)
 	if strings.Contains(removed.text, `"emptyDir":`) || removed.header["Warning"] != nil {
-		t.Errorf("warnings %q, object %s", removed.header["Warning"], removed.text)
+		t.Errorf("after the forced removal of emptyDir: received warnings %q and object %s, want no warnings and no emptyDir", removed.header["Warning"], removed.text)
 	}
 }
 
-// TestWarningsOfDiscriminators checks the warning for a field that does not match the discriminator of its one-of, also if a default has
-// set the field.
+// TestWarningsOfDiscriminators checks the warning for a field that does not match the discriminator of its one-of, even if a
+// default has set the field.
 func TestWarningsOfDiscriminators(t *testing.T) {
 	c := start(t, Config{})
 	const deployments = "/apis/apps/v1/namespaces/default/deployments"
@@ -45,11 +45,11 @@ func TestWarningsOfDiscriminators(t *testing.T) {
 		warnings := strings.Join(a.header["Warning"], "\n")
 		for _, text := range texts {
 			if !strings.Contains(warnings, text) {
-				t.Errorf("warnings %s, want %s", warnings, text)
+				t.Errorf("received warnings %s, want %s", warnings, text)
 			}
 		}
 		if len(texts) == 0 && warnings != "" {
-			t.Errorf("warnings %s, want none", warnings)
+			t.Errorf("received warnings %s, want none", warnings)
 		}
 	}
 	warns(c.apply(deployments+"/d", "alice", config("")).want(201))
@@ -62,7 +62,8 @@ func TestWarningsOfDiscriminators(t *testing.T) {
 		`rollingUpdate was applied, but requires type RollingUpdate, and type has another value (owned by \"alice\"); apply type: RollingUpdate as well, by force`)
 }
 
-// TestAllowedOneOfs checks that every apply warns of one-ofs with two members that Kubernetes accepts, no-ops included.
+// TestAllowedOneOfs checks that an apply warns of a one-of with two members even if Kubernetes accepts it, and that a no-op
+// apply repeats the warning.
 func TestAllowedOneOfs(t *testing.T) {
 	c := start(t, Config{})
 	const sets = "/apis/apps/v1/namespaces/default/daemonsets"
@@ -73,7 +74,7 @@ func TestAllowedOneOfs(t *testing.T) {
 	for range 2 {
 		got := c.apply(sets+"/d", "bob", config(`"updateStrategy":{"type":"OnDelete"}`))
 		if warnings := got.want(200).header["Warning"]; len(warnings) != 1 || !strings.Contains(warnings[0], "rollingUpdate is set (no owner)") {
-			t.Errorf("warnings %q", warnings)
+			t.Errorf("received warnings %q, want one for rollingUpdate", warnings)
 		}
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 )
 
-// withoutManaged returns the Accept header for a media type without managedFields.
+// withoutManaged returns an Accept header that requests a media type without managedFields.
 func withoutManaged(media string) string { return "Accept: " + media + ";drop=metadata.managedFields" }
 
-// TestDropGate checks that the parameter has no effect if the feature gate is off, for every verb and encoding.
+// TestDropGate checks that the parameter drop has no effect if the feature gate is off, for every verb and encoding.
 func TestDropGate(t *testing.T) {
 	for _, media := range allMedia {
 		t.Run(media, func(t *testing.T) {
@@ -21,35 +21,35 @@ func TestDropGate(t *testing.T) {
 			for _, v := range verbs {
 				answer := c.call(v.method, v.path, v.body, withoutManaged(media), "Content-Type: "+v.contentType)
 				if answer.code >= 300 || managedIn(t, decode(t, media, answer.text)) == 0 {
-					t.Errorf("%s: %d %s", v.name, answer.code, answer.text)
+					t.Errorf("%s: received %d %s, want success with managedFields", v.name, answer.code, answer.text)
 				}
 			}
 			if media == "application/yaml" {
-				return // which watches don't have
+				return // watches do not support YAML
 			}
 			c.call("POST", deployments, deployment("web", "a:1"))
 			watch := c.open("GET", deployments+"?watch=true", "", withoutManaged(media))
 			defer watch.Body.Close()
 			c.call("POST", deployments, deployment("other", "a:1"))
 			if event, object := eventReader(t, media, watch.Body)(); event != "ADDED" || managedIn(t, object) == 0 {
-				t.Errorf("watch: %s %v", event, object)
+				t.Errorf("watch: received %s %v, want ADDED with managedFields", event, object)
 			}
 			if metrics := c.call("GET", "/metrics", "").text; strings.Contains(metrics, droppedMetric+"{") {
-				t.Errorf("requests are counted that left out nothing: %s", metrics[strings.Index(metrics, droppedMetric):])
+				t.Errorf("metric of responses without managedFields: received %s, want none, because the feature gate is off", metrics[strings.Index(metrics, droppedMetric):])
 			}
 		})
 	}
 }
 
-// TestDropKeepsOwnership checks that updating an object that was read without managedFields keeps the ownership of unchanged fields, in every
-// encoding.
+// TestDropKeepsOwnership checks that updating an object that was read without managedFields keeps the managed fields entries
+// of unchanged fields, in every encoding.
 func TestDropKeepsOwnership(t *testing.T) {
 	for _, media := range allMedia {
 		c := start(t, Config{Drop: true})
 		c.call("PATCH", deployments+"/web?fieldManager=me", deployment("web", "a:1"), "Content-Type: "+applyType).want(201)
 		c.call("PATCH", deployments+"/web?fieldManager=other", `{"metadata":{"labels":{"x":"y"}}}`, "Content-Type: "+mergeType).want(200)
 		read := c.call("GET", deployments+"/web", "", withoutManaged(media)).want(200)
-		changed := strings.Replace(read.text, "a:1", "a:2", 1) // as long as before, so that also binary media stay readable
+		changed := strings.Replace(read.text, "a:1", "a:2", 1) // of the same length, so that binary encodings stay valid
 		put := c.call("PUT", deployments+"/web?fieldManager=putter", changed, "Content-Type: "+media).want(200)
 		accessor, err := meta.Accessor(decode(t, "application/json", put.text))
 		if err != nil {
@@ -62,19 +62,19 @@ func TestDropKeepsOwnership(t *testing.T) {
 		const image, label = `"f:image"`, `"f:x"`
 		if len(owners) != 3 || !strings.Contains(owners["me"], `"f:containers"`) || strings.Contains(owners["me"], image) ||
 			!strings.Contains(owners["other"], label) || !strings.Contains(owners["putter"], image) || strings.Contains(owners["putter"], label) {
-			t.Errorf("%s: owners are %v", media, owners)
+			t.Errorf("%s: field managers and their fields: received %v, want me to own containers, other the label, and putter only the image", media, owners)
 		}
 	}
 }
 
-// TestDropIsDiscoverable checks that OpenAPI lists the parameter unless the feature gate is off.
+// TestDropIsDiscoverable checks that OpenAPI lists the parameter drop if and only if the feature gate is on.
 func TestDropIsDiscoverable(t *testing.T) {
 	for _, drop := range []bool{true, false} {
 		c := start(t, Config{Drop: drop})
 		for _, path := range []string{"/openapi/v2", "/openapi/v3/api/v1"} {
 			for _, media := range allMedia {
 				if named := strings.Contains(c.call("GET", path, "").text, media+";drop=metadata.managedFields"); named != drop {
-					t.Errorf("the gate is %v, and %s names the parameter of %s: %v", drop, path, media, named)
+					t.Errorf("feature gate %v: %s lists the parameter drop for %s: %v, want the value of the gate", drop, path, media, named)
 				}
 			}
 		}
@@ -83,7 +83,7 @@ func TestDropIsDiscoverable(t *testing.T) {
 
 const droppedMetric = "cadastre_managed_fields_dropped_requests_total"
 
-// TestDropIsCounted checks the metric of responses without managedFields: one series per verb.
+// TestDropIsCounted checks the metric of responses without managedFields, which has one series per verb.
 func TestDropIsCounted(t *testing.T) {
 	c := start(t, Config{Drop: true})
 	expected := map[string]int{}
@@ -104,7 +104,7 @@ func TestDropIsCounted(t *testing.T) {
 	c.call("GET", deployments, "").want(200)
 	c.call("GET", deployments, "", "Accept: application/json;drop=metadata.annotations").want(200)
 	c.call("GET", "/version", "", withoutManaged("application/json")).want(200)
-	// What fails leaves out nothing, nor does a status.
+	// Failed requests, and responses that are a Status, are not counted: there are no managedFields to drop.
 	c.call("GET", deployments+"/nobody", "", withoutManaged("application/json")).want(404)
 	c.call("GET", deployments+"?labelSelector=(", "", withoutManaged("application/json")).want(400)
 	c.call("POST", deployments, "{", withoutManaged("application/json")).want(400)
@@ -122,11 +122,12 @@ func TestDropIsCounted(t *testing.T) {
 		counted[match[1]] += n
 	}
 	if fmt.Sprint(counted) != fmt.Sprint(expected) {
-		t.Errorf("counted %v, expected %v", counted, expected)
+		t.Errorf("requests counted per verb: received %v, want %v", counted, expected)
 	}
 }
 
-// TestDropDoesNotChangeWrites checks that stored objects, ownership and watch events are the same whether responses have managedFields or not.
+// TestDropDoesNotChangeWrites checks that stored objects, field ownership and watch events are the same whether responses
+// contain managedFields or not.
 func TestDropDoesNotChangeWrites(t *testing.T) {
 	history := func(accept string) (told []string) {
 		c := start(t, Config{Drop: true})
@@ -136,7 +137,7 @@ func TestDropDoesNotChangeWrites(t *testing.T) {
 		for _, v := range verbs {
 			c.call(v.method, v.path, v.body, accept, "Content-Type: "+v.contentType)
 		}
-		for range 6 { // create, update, two patches, an apply, and the end
+		for range 6 { // the events of create, update, two patches, an apply, and the deletion
 			event, object := next()
 			text, err := json.Marshal(object)
 			if err != nil {
@@ -149,13 +150,13 @@ func TestDropDoesNotChangeWrites(t *testing.T) {
 	whole, less := history("Accept: application/json"), history(withoutManaged("application/json"))
 	for i := range whole {
 		if whole[i] != less[i] {
-			t.Errorf("event %d is\n%s\nexpected\n%s", i, less[i], whole[i])
+			t.Errorf("event %d: received\n%s\nwant\n%s", i, less[i], whole[i])
 		}
 	}
 	if !strings.Contains(whole[0], "managedFields") {
-		t.Errorf("a watch without the parameter omits managedFields: %s", whole[0])
+		t.Errorf("watch without the parameter drop: received %s, want managedFields", whole[0])
 	}
 }
 
-// masked replaces values that differ between servers.
+// masked matches the JSON fields whose values differ between servers.
 var masked = regexp.MustCompile(`("(?:uid|creationTimestamp|time|resourceVersion|lastUpdateTime|lastTransitionTime))":"[^"]*"`)

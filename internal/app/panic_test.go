@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// lines is a log that is safe for concurrent writes.
+// lines is a log writer that is safe for concurrent use.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -27,7 +27,8 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// TestPanic checks that a panic is answered with 500, counted and logged once, and does not affect other requests of the connection.
+// TestPanic checks that a panic in the handler of a request is answered with 500, counted and logged once, and does not
+// affect other requests on the same connection.
 func TestPanic(t *testing.T) {
 	log := &lines{}
 	s, err := Start(t.Context(), Config{Address: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(log, nil))})
@@ -56,17 +57,17 @@ func TestPanic(t *testing.T) {
 			}
 		}
 		if !strings.Contains(a.get("message"), "the request made the server panic; the server's log has the stack trace") || strings.Contains(a.text, "on purpose") {
-			t.Errorf("received %s", a.text)
+			t.Errorf("received %s, want a message that refers to the log and does not contain the panic value", a.text)
 		}
 		if !reused {
-			t.Error("the connection is another")
+			t.Error("the request used a new connection, want the connection of the watch")
 		}
 	}
 	c.call("POST", configMaps, configMap("after")).want(201)
 	watch.want("ADDED", "after")
 	c.call("GET", "/metrics", "").want(200, `apiserver_request_total{code="500",component="",dry_run="",group="",resource="",scope="",subresource="/readyz",verb="GET",version=""} 2`)
 	if n := s.handler.ActiveRequests(); n != 1 {
-		t.Errorf("%d requests are under way, want the watch alone", n)
+		t.Errorf("%d requests are active, want 1, the watch", n)
 	}
 	logged := strings.TrimPrefix(log.String(), before)
 	if n := strings.Count(logged, "\n"); n != 2 || strings.Count(logged, "request panicked") != 2 {
@@ -74,7 +75,7 @@ func TestPanic(t *testing.T) {
 	}
 	for _, part := range []string{"level=ERROR", "method=GET", "path=/readyz", `panic="on purpose"`, "stack=", "panic_test.go"} {
 		if strings.Count(logged, part) < 2 {
-			t.Errorf("the log does not have %s: %s", part, logged)
+			t.Errorf("the log contains %s less than twice: %s", part, logged)
 		}
 	}
 }

@@ -7,31 +7,33 @@ import (
 	"testing"
 )
 
-// TestPatchKeepsFieldSets checks that a patch does not change managedFields by reordering the members of fieldsV1.
+// TestPatchKeepsFieldSets checks that a no-op patch does not change managedFields, not even the order of the members of
+// fieldsV1.
 func TestPatchKeepsFieldSets(t *testing.T) {
 	c := start(t, Config{})
 	applied := c.apply(services+"/web", "alice", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"},"spec":{"ports":[{"name":"a","port":80},{"name":"b","port":443}]}}`).want(201)
 	patched := c.call("PATCH", services+"/web", `{"spec":{"sessionAffinity":"None"}}`, "Content-Type: "+mergeType).want(200)
 	if patched.text != applied.text {
-		t.Errorf("a patch of nothing made of %s this: %s", applied.text, patched.text)
+		t.Errorf("object after a no-op patch: want %s, received %s", applied.text, patched.text)
 	}
 }
 
-// TestPatchThatEmptiesMap checks that a map is removed with its last field. An empty map of a patch is kept, except for new labels and
-// annotations.
+// TestPatchThatEmptiesMap checks that a patch that removes the last field of a map removes the map, too. An empty map in a
+// patch is stored, except for new labels and annotations.
 func TestPatchThatEmptiesMap(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, strings.Replace(configMap("e"), `"name":"e"`, `"name":"e","labels":{"a":"1"}`, 1)).want(201)
 	for _, patch := range []string{`{"labels":{"a":null}}`, `{"labels":{"a":null}}`, `{"labels":{},"annotations":{}}`} {
 		got := c.call("PATCH", configMaps+"/e", `{"metadata":`+patch+`}`, "Content-Type: "+mergeType).want(200)
 		if strings.Contains(got.text, "labels") || strings.Contains(got.text, "annotations") {
-			t.Errorf("there are labels or annotations after %s: %s", patch, got.text)
+			t.Errorf("after %s: received %s, want no labels and no annotations", patch, got.text)
 		}
 	}
 	c.call("PATCH", configMaps+"/e", `{"binaryData":{}}`, "Content-Type: "+mergeType).want(200, `"binaryData":{}`)
 }
 
-// TestInvalidPatch checks that a patch whose result is not an object of the kind is invalid, with a cause that does not show a Secret.
+// TestInvalidPatch checks that a patch whose result is not a valid object of the kind is rejected with a 422, and that the
+// error for a Secret does not contain its values.
 func TestInvalidPatch(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("r")).want(201)
@@ -43,11 +45,11 @@ func TestInvalidPatch(t *testing.T) {
 	c.call("POST", "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"}}`).want(201)
 	refused := c.call("PATCH", "/api/v1/namespaces/default/secrets/s?fieldValidation=Strict", `{"stringDate":{"a":"hidden"}}`, "Content-Type: "+mergeType).want(422, "stringDate")
 	if strings.Contains(refused.text, "hidden") {
-		t.Errorf("what is in a Secret is in the error: %s", refused.text)
+		t.Errorf("the error contains a value of the Secret: %s", refused.text)
 	}
 }
 
-// TestConditionalUpdate checks If-Match and If-None-Match of updates and patches.
+// TestConditionalUpdate checks updates and patches with If-Match and If-None-Match.
 func TestConditionalUpdate(t *testing.T) {
 	c := start(t, Config{})
 	const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
@@ -59,7 +61,8 @@ func TestConditionalUpdate(t *testing.T) {
 	c.call("PATCH", leases+"/l", `{"spec":{"holderIdentity":"a"}}`, "If-Match: *", "Content-Type: "+mergeType).want(200)
 }
 
-// TestUnknownFieldsOfJSONPatches checks that unknown fields of operations are ignored, warned of or rejected, as fieldValidation requests.
+// TestUnknownFieldsOfJSONPatches checks that unknown fields in the operations of a JSON patch are ignored, warned of or
+// rejected, depending on fieldValidation.
 func TestUnknownFieldsOfJSONPatches(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("u")).want(201)
@@ -68,15 +71,16 @@ func TestUnknownFieldsOfJSONPatches(t *testing.T) {
 		return c.call("PATCH", configMaps+"/u?fieldValidation="+validation, patch, "Content-Type: application/json-patch+json")
 	}
 	if got := strings.Join(send("Warn").want(200).header["Warning"], "; "); got != `299 - "json patch unknown field \"[0].vaule\""; 299 - "unknown field \"dta\""` {
-		t.Errorf("warnings %s", got)
+		t.Errorf("fieldValidation=Warn: received warnings %s, want one for [0].vaule and one for dta", got)
 	}
 	send("Strict").want(422, `strict decoding error: json patch unknown field \"[0].vaule\", unknown field \"dta\"`)
 	if got := send("Ignore").want(200).header["Warning"]; got != nil {
-		t.Errorf("warnings %s", got)
+		t.Errorf("fieldValidation=Ignore: received warnings %s, want none", got)
 	}
 }
 
-// TestPatchLimits checks the limits of operations and copied bytes of a JSON patch, which are those of Kubernetes.
+// TestPatchLimits checks the maximum number of operations and of copied bytes of a JSON patch, which are those of
+// Kubernetes.
 func TestPatchLimits(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("l")).want(201)
@@ -93,7 +97,8 @@ func TestPatchLimits(t *testing.T) {
 	send(`[{"op":"test","path":"/data/a","value":"1"},{"op":"test","path":"/data/a","value":"2"}]`).want(422, `[1]: expected the value \"2\" at \"/data/a\", received \"1\"`)
 }
 
-// TestConcurrentPatches checks that concurrent patches succeed without conflicts, and that no change is lost.
+// TestConcurrentPatches checks that concurrent patches of one object all succeed without conflicts, and that no change is
+// lost.
 func TestConcurrentPatches(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("race")).want(201)
@@ -111,7 +116,7 @@ func TestConcurrentPatches(t *testing.T) {
 				}
 				got := c.call("PATCH", configMaps+"/race", patch, "Content-Type: "+contentType)
 				if warnings := got.header["Warning"]; got.code != 200 || len(warnings) != 1 {
-					t.Errorf("%s: %d %s, warnings %q", contentType, got.code, got.text, warnings)
+					t.Errorf("%s: received %d %s, warnings %q; want 200 with one warning", contentType, got.code, got.text, warnings)
 				}
 			})
 		}
@@ -121,7 +126,7 @@ func TestConcurrentPatches(t *testing.T) {
 	for worker := range types {
 		for n := range each {
 			if key := fmt.Sprintf(`"k%d-%d":"1"`, worker, n); !strings.Contains(got.text, key) {
-				t.Errorf("%s is lost", key)
+				t.Errorf("the change %s is lost", key)
 			}
 		}
 	}

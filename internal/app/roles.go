@@ -9,7 +9,7 @@ import (
 
 const rbacGroup = "rbac.authorization.k8s.io"
 
-// aggregate returns the function that writes the rules of aggregated ClusterRoles.
+// aggregate returns a function that applies the rules of an aggregated ClusterRole.
 func aggregate(all *registry.Registry) func(context.Context, rbac.AggregatedRole) error {
 	return func(ctx context.Context, g rbac.AggregatedRole) error {
 		return write(ctx, all, all.Apply, own{group: rbacGroup, resource: "clusterroles", name: g.Name, body: string(g.Configuration), manager: rbac.AggregationManager})

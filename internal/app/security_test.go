@@ -19,7 +19,7 @@ import (
 	"github.com/cadastre/cadastre/internal/server"
 )
 
-// TestAnonymousRequests checks that requests without credentials are answered only for health and version.
+// TestAnonymousRequests checks that requests without credentials are allowed only for the health endpoints and /version.
 func TestAnonymousRequests(t *testing.T) {
 	c := start(t, Config{}, `secret-token,alice,1,"team"`)
 	nobody := c.withToken("")
@@ -31,12 +31,13 @@ func TestAnonymousRequests(t *testing.T) {
 	}
 	c.withToken("wrong").call("GET", "/version", "").want(401)
 	alice := c.withToken("secret-token")
-	alice.call("GET", "/apis", "").want(200) // discovery is for all authenticated users
+	alice.call("GET", "/apis", "").want(200) // all authenticated users may read discovery
 	alice.call("GET", configMaps, "").want(403, `configmaps is forbidden: User \"alice\" cannot list resource \"configmaps\" in API group \"\" in the namespace \"default\"`)
-	alice.call("GET", "/apis/apps/v1/namespaces/default/nothings", "").want(403) // a 403 does not reveal whether the resource exists
+	alice.call("GET", "/apis/apps/v1/namespaces/default/nothings", "").want(403) // the 403 does not reveal whether the resource exists
 }
 
-// TestRoles checks that a binding applies to the next request, and that an apply that creates needs the verbs patch and create.
+// TestRoles checks that a RoleBinding takes effect for the next request, that an apply that creates an object requires the
+// verbs patch and create, and that users cannot escalate their privileges.
 func TestRoles(t *testing.T) {
 	c := start(t, Config{}, `token-a,alice,1,"team"`)
 	alice := c.withToken("token-a")
@@ -62,7 +63,7 @@ func TestRoles(t *testing.T) {
 	alice.call("POST", roles+"roles", secrets).want(403, "is attempting to grant RBAC permissions not currently held")
 	alice.apply(roles+"roles/all", "m", secrets).want(403, "is attempting to grant RBAC permissions not currently held")
 
-	// Access reviews.
+	// Access reviews report the permissions that the bindings above grant.
 	review := `{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","spec":{"resourceAttributes":{"namespace":"default","verb":"get","resource":"secrets"}}}`
 	alice.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review).want(201, `"allowed":true`)
 	alice.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews?dryRun=Some", review).want(422, "dryRun: Unsupported value")
@@ -71,7 +72,8 @@ func TestRoles(t *testing.T) {
 	alice.call("GET", configMaps, "", "Impersonate-User: bob").want(403, `cannot impersonate`)
 }
 
-// TestRolesByName checks that a rule with a resource name allows list and watch of that name, but not deletecollection.
+// TestRolesByName checks that a rule with resourceNames allows to list and watch the named object with a field selector on
+// metadata.name, but not deletecollection.
 func TestRolesByName(t *testing.T) {
 	c := start(t, Config{}, `token-a,alice,1,"team"`)
 	alice := c.withToken("token-a")
@@ -88,7 +90,7 @@ func TestRolesByName(t *testing.T) {
 	alice.call("DELETE", configMaps+"/mine", "").want(200)
 }
 
-// TestRevocation checks that permissions end when the deletion of their binding is acknowledged.
+// TestRevocation checks that a user has lost permissions as soon as the deletion of the RoleBinding is acknowledged.
 func TestRevocation(t *testing.T) {
 	c := start(t, Config{}, `token-a,alice,1,"team"`)
 	alice := c.withToken("token-a")
@@ -111,14 +113,14 @@ func TestRevocation(t *testing.T) {
 	}
 }
 
-// TestPathsWithEmptySegments checks that a path with an empty name does not select all objects.
+// TestPathsWithEmptySegments checks that a delete whose path contains an empty name does not delete all objects.
 func TestPathsWithEmptySegments(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", "/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`).want(201)
 	c.call("DELETE", "/apis/apps/v1/namespaces/default/deployments//status", "").want(404)
 	c.call("GET", "/apis/apps/v1/namespaces/default/deployments/d", "").want(200)
 
-	// The deprecated watch paths accept no writes.
+	// The deprecated watch paths accept only GET.
 	const watched = "/apis/apps/v1/watch/namespaces/default/deployments"
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
 		c.call(method, watched, "{}").want(405)
@@ -127,7 +129,7 @@ func TestPathsWithEmptySegments(t *testing.T) {
 	c.call("GET", watched+"/d?timeoutSeconds=1", "").want(200, `"type":"ADDED"`)
 }
 
-// TestLimits checks the limits of body sizes and of concurrent requests.
+// TestLimits checks the maximum size of bodies and the maximum number of concurrent mutating requests.
 func TestLimits(t *testing.T) {
 	c := start(t, Config{Limits: server.Limits{MaxBodyBytes: 1000, MaxMutatingInFlight: 1}}, `token-a,alice,1,"team"`)
 	c.call("POST", configMaps, configMap("large", "a", strings.Repeat("x", 1000))).want(413, "limit is 1000")
@@ -136,7 +138,7 @@ func TestLimits(t *testing.T) {
 	begun, enough := make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		for first := true; ; first = false { // the other request may arrive first
+		for first := true; ; first = false { // repeats the request if the second one below has arrived first
 			slow := &slowBody{begun: make(chan struct{}), enough: enough, text: strings.NewReader(configMap("slow"))}
 			if first {
 				slow.begun = begun
@@ -148,7 +150,7 @@ func TestLimits(t *testing.T) {
 				continue
 			}
 			if err != nil || response.StatusCode != 201 {
-				t.Errorf("the slow request: %v, %v", response, err)
+				t.Errorf("slow request: received %v, error %v, want 201", response, err)
 			}
 			return
 		}
@@ -164,15 +166,16 @@ func TestLimits(t *testing.T) {
 	})
 	refused.want(429, "TooManyRequests")
 	if refused.header.Get("Retry-After") == "" {
-		t.Error("the response has no Retry-After header")
+		t.Error("429 without a Retry-After header, want one")
 	}
 	c.call("GET", "/metrics", "").want(200, terminated(429, "POST"))
-	c.call("POST", configMaps, configMap("admin")).want(201) // limits do not apply to administrators
+	c.call("POST", configMaps, configMap("admin")).want(201) // the limits do not apply to system:masters
 	close(enough)
 	group.Wait()
 }
 
-// slowBody is a body that blocks until enough is closed.
+// slowBody is a request body whose Read blocks until the channel enough is closed. It closes the channel begun when it is
+// first read.
 type slowBody struct {
 	begun  chan struct{}
 	once   sync.Once
@@ -186,42 +189,44 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return b.text.Read(p)
 }
 
-// terminated is the prefix of the metric of rejected and aborted requests for ConfigMaps.
+// terminated returns the metric of rejected and aborted requests for ConfigMaps, without its value.
 func terminated(code int, verb string) string {
 	return fmt.Sprintf("apiserver_request_terminations_total{code=\"%d\",component=\"apiserver\",group=\"\",resource=\"configmaps\",scope=\"resource\",subresource=\"\",verb=%q,version=\"v1\"}", code, verb)
 }
 
-// TestAbortedRequestMetric checks that requests whose client disconnects are counted, and long requests that are answered are not.
+// TestAbortedRequestMetric checks that requests whose client disconnects are counted as aborted, and that slow requests that
+// are answered are not.
 func TestAbortedRequestMetric(t *testing.T) {
 	c := start(t, Config{})
 	c.call("GET", configMaps+"/c?resourceVersion=99999999", "").want(504, "Too large resource version")
 	if metrics := c.call("GET", "/metrics", ""); strings.Contains(metrics.text, "terminations_total{") {
-		t.Errorf("an answered request was counted as aborted")
+		t.Errorf("metrics count an answered request as aborted, want none")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // for the request to arrive; it is answered later
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // enough for the request to arrive; the server would answer later
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, "GET", c.url+configMaps+"/c?resourceVersion=99999999", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.http.Do(r); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("received %v", err)
+		t.Fatalf("request that the client aborts: received error %v, want %v", err, context.DeadlineExceeded)
 	}
 	c.waitFor("/metrics", 200, terminated(504, "GET")+" 1")
 }
 
-// TestSlowClients checks that requests of clients that do not read the response end, and free their slot.
+// TestSlowClients checks that the server ends responses that the client does not read, and that such a request then no
+// longer counts against the maximum number of concurrent requests.
 func TestSlowClients(t *testing.T) {
-	const limit = time.Second // enough for those that are not slow
+	const limit = time.Second // enough for requests whose client reads the response
 	c := start(t, Config{Limits: server.Limits{RequestTimeout: limit, MaxReadOnlyInFlight: 1}}, `token-a,alice,1,"team"`)
 	c.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{"metadata":{"name":"b"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
-	for i := range 6 { // more than a client's window
+	for i := range 6 { // together larger than the flow-control window of a client
 		c.call("POST", configMaps, configMap(fmt.Sprint("large-", i), "a", strings.Repeat("x", 1000<<10))).want(201)
 	}
 	alice := c.withToken("token-a")
 	for name, query := range map[string]string{"a list": "", "a watch": "?watch=true"} {
 		t.Run(name, func(t *testing.T) {
-			unread := alice.in(t).open("GET", configMaps+query, "", "Accept-Encoding: identity") // else it would be small
+			unread := alice.in(t).open("GET", configMaps+query, "", "Accept-Encoding: identity") // a compressed response would fit into the window
 			defer unread.Body.Close()
 			if query == "" {
 				alice.in(t).call("GET", configMaps+"/large-0", "").want(429)
@@ -229,18 +234,19 @@ func TestSlowClients(t *testing.T) {
 			c.in(t).waitIdle()
 			alice.in(t).call("GET", configMaps+"/large-0", "").want(200)
 			stuck := time.AfterFunc(20*time.Second, func() {
-				t.Error("the response continues after the write timeout")
+				t.Error("the response has not ended 20 s after the write timeout")
 				unread.Body.Close()
 			})
 			defer stuck.Stop()
 			if _, err := io.Copy(io.Discard, unread.Body); err == nil {
-				t.Error("the response is complete after the write timeout")
+				t.Error("the response is complete, want it to be aborted after the write timeout")
 			}
 		})
 	}
 }
 
-// TestCostlyQuantities checks that quantities with large exponents are rejected cheaply.
+// TestCostlyQuantities checks that quantities with large exponents, which are expensive to parse, are rejected without being
+// parsed.
 func TestCostlyQuantities(t *testing.T) {
 	c := start(t, Config{})
 	const costly = "1e-999999999"
@@ -255,7 +261,7 @@ func TestCostlyQuantities(t *testing.T) {
 	c.call("GET", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", "", "Accept: application/json;as=Table;g=meta.k8s.io;v=v1").want(200)
 }
 
-// TestSecretsAreNotLogged checks that the log has neither tokens nor values of Secrets.
+// TestSecretsAreNotLogged checks that the log contains neither tokens nor values of Secrets.
 func TestSecretsAreNotLogged(t *testing.T) {
 	var log bytes.Buffer
 	c := start(t, Config{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, `very-secret,alice,1,"team"`)
@@ -265,12 +271,12 @@ func TestSecretsAreNotLogged(t *testing.T) {
 	c.call("POST", "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"},"stringData":{"password":["hidden-word"]}}`).want(400)
 	for _, word := range []string{"very-secret", "wrong-secret", "hidden-word"} {
 		if strings.Contains(log.String(), word) {
-			t.Errorf("the log has %q:\n%s", word, &log)
+			t.Errorf("the log contains %q, want no secrets:\n%s", word, &log)
 		}
 	}
 }
 
-// TestClientErrorsAreNotLogged checks that invalid requests do not write to the log.
+// TestClientErrorsAreNotLogged checks that requests which fail with a client error are not logged.
 func TestClientErrorsAreNotLogged(t *testing.T) {
 	var log bytes.Buffer
 	c := start(t, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -278,11 +284,11 @@ func TestClientErrorsAreNotLogged(t *testing.T) {
 	c.call("POST", configMaps, "{").want(400)
 	c.withToken("wrong").call("GET", configMaps, "").want(401)
 	if log.Len() > 0 {
-		t.Errorf("the log has:\n%s", &log)
+		t.Errorf("want an empty log, received:\n%s", &log)
 	}
 }
 
-// TestSecretsAreNotInErrors checks that errors, which clients log, do not have values of Secrets.
+// TestSecretsAreNotInErrors checks that errors, which clients may log, do not contain values of Secrets.
 func TestSecretsAreNotInErrors(t *testing.T) {
 	c := start(t, Config{})
 	const path = "/api/v1/namespaces/default/secrets/s"
@@ -298,13 +304,13 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 		c.apply(path, "two", strings.Replace(secret("x"), `"data"`, `"date":"aGlkZGVu","data"`, 1)).want(400, `field not declared in schema`),
 	} {
 		if strings.Contains(refused.text, "aGlkZGVu") || strings.Contains(refused.text, "c2VjcmV0") {
-			t.Errorf("the error has what is in the secret: %s", refused.text)
+			t.Errorf("the error contains a value of the Secret: %s", refused.text)
 		}
 	}
 }
 
-// TestMissingBody checks that a request whose announced body is not sent is answered within the timeout, also if no handler reads the
-// body.
+// TestMissingBody checks that a request whose client does not send the announced body is answered within the request
+// timeout, even if no handler reads the body.
 func TestMissingBody(t *testing.T) {
 	c := start(t, Config{Limits: server.Limits{RequestTimeout: 300 * time.Millisecond, MaxBodyBytes: 1000}})
 	known := c.http.Transport.(*http.Transport).TLSClientConfig.Clone()
@@ -319,9 +325,9 @@ func TestMissingBody(t *testing.T) {
 		code    int
 	}{
 		{"too large", known, "POST", 1500, 413},
-		{"wanted", known, "POST", 500, 400},
-		{"not wanted", known, "GET", 500, 200},
-		{"nobody's", unknown, "POST", 500, 401},
+		{"read by the handler", known, "POST", 500, 400},
+		{"not read by the handler", known, "GET", 500, 200},
+		{"not authenticated", unknown, "POST", 500, 401},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			conn, err := tls.Dial("tcp", strings.TrimPrefix(c.url, "https://"), test.secrets)
@@ -333,7 +339,7 @@ func TestMissingBody(t *testing.T) {
 			_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil {
-				t.Fatalf("no answer: %v", err)
+				t.Fatalf("received error %v, want a response", err)
 			}
 			answer.Body.Close()
 			if answer.StatusCode != test.code {

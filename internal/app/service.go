@@ -11,20 +11,20 @@ import (
 	"github.com/cadastre/cadastre/internal/registry/service"
 )
 
-// makeService applies the Service default/kubernetes, through which pods of a cluster find the server, as kube-apiserver does. It is
-// applied at every start, as the port may have changed. If it conflicts with a change of a user, it is left unchanged: nothing in
-// the server depends on it.
+// makeService applies the Service default/kubernetes, through which pods in a cluster reach the API server, as
+// kube-apiserver does. It is applied at every start, because the port of the server may have changed. If it conflicts with a
+// change by a user, it is left unchanged: nothing in the server depends on it.
 func makeService(ctx context.Context, all *registry.Registry, address string) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return // the server has no listener, or one without ports
+		return // the server does not listen, or not on a port
 	}
 	o := own{resource: "services", namespace: "default", name: "kubernetes"}
 	body := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":{"component":"apiserver","provider":"kubernetes"}},` +
 		`"spec":{%s"ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":` + port + `}],"sessionAffinity":"None","type":"ClusterIP"}}`
 	o.body = fmt.Sprintf(body, `"clusterIP":`+strconv.Quote(service.DefaultCIDR.Masked().Addr().Next().String())+`,`)
 	if err = write(ctx, all, all.Apply, o); err != nil {
-		o.body = fmt.Sprintf(body, "") // another Service has the first address
+		o.body = fmt.Sprintf(body, "") // the first address of the service network is allocated to another Service
 		err = write(ctx, all, all.Apply, o)
 	}
 	if err == nil {
@@ -35,8 +35,8 @@ func makeService(ctx context.Context, all *registry.Registry, address string) {
 	}
 }
 
-// makeSlice applies the EndpointSlice of the Service. As in Kubernetes, it has no loopback, unspecified or link-local address, which
-// pods could not reach.
+// makeSlice applies the EndpointSlice of the Service default/kubernetes, unless the host is a loopback, unspecified or
+// link-local address, which pods could not reach.
 func makeSlice(ctx context.Context, all *registry.Registry, host, port string) error {
 	ip, err := netip.ParseAddr(host)
 	if err != nil || ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() {

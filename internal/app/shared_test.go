@@ -8,14 +8,14 @@ import (
 	"github.com/cadastre/cadastre/internal/storage/pebble"
 )
 
-// shared is a store that several servers share. Close does not close it.
+// shared is a store that reports that several servers share it. Its Close does nothing.
 type shared struct{ *pebble.Store }
 
 func (shared) IsShared() bool { return true }
 func (shared) Close() error   { return nil }
 
-// TestSharedStore checks that servers that share a store see each other's writes and definitions, and that the holder of the lease runs
-// the controllers. When it stops, another server takes over.
+// TestSharedStore checks that servers that share a store see each other's writes and CustomResourceDefinitions, and that
+// only the holder of the Lease runs the controllers. When the holder stops, another server takes over.
 func TestSharedStore(t *testing.T) {
 	one, err := pebble.Open(pebble.Options{})
 	if err != nil {
@@ -42,7 +42,7 @@ func TestSharedStore(t *testing.T) {
 	second.waitFor(configMaps+"/owner", 404)
 	second.call("GET", configMaps+"/child", "").want(404)
 	if now := second.call("GET", lease, "").want(200).get("spec", "holderIdentity"); now != holder {
-		t.Errorf("the lease is held by %s, expected %s", now, holder)
+		t.Errorf("holderIdentity of the Lease: received %s, want %s", now, holder)
 	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -54,9 +54,9 @@ func TestSharedStore(t *testing.T) {
 	second.waitFor(configMaps+"/lost", 404)
 	record := second.call("GET", lease, "").want(200)
 	if now := record.get("spec", "holderIdentity"); now == holder || now == "" {
-		t.Errorf("the lease is held by %q, expected another one than %s", now, holder)
+		t.Errorf("holderIdentity of the Lease after its holder stopped: received %q, want another than %s", now, holder)
 	}
 	if got := record.get("spec", "leaseTransitions"); got != "1" {
-		t.Errorf("the lease has changed hands %s times, expected once", got)
+		t.Errorf("leaseTransitions: received %s, want 1", got)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestURL checks that clients can use the URL of a server that listens on all addresses.
+// TestURL checks that clients can connect to Server.URL even if the server listens on all addresses.
 func TestURL(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "0.0.0.0:0", ":0", "[::]:0"} {
 		s, err := Start(t.Context(), Config{Address: address, Log: slog.New(slog.DiscardHandler)})

@@ -11,12 +11,11 @@ import (
 	"time"
 )
 
-// stopGrace is the time that Stop waits for the parts of the server after its context has ended.
+// stopGrace is the additional time that Stop waits for the components of the server after its context is canceled.
 const stopGrace = time.Second
 
-// Stop ends watches, waits for active requests until the context ends, and stops the server. If a part has not stopped
-// stopGrace after the end of the context, Stop returns an error that names it, and the remaining parts are stopped in the
-// background when it has.
+// Stop ends watches, waits for active requests until ctx is canceled, and stops the server. If a component has not stopped
+// stopGrace after that, Stop returns an error that names it; the remaining components are then stopped in the background.
 func (s *Server) Stop(ctx context.Context) error {
 	var stopping shutdown
 	done := make(chan struct{})
@@ -37,7 +36,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	}
 }
 
-// stopParts stops the parts of the server, each before those that it depends on.
+// stopParts stops the components of the server, each before those that it depends on.
 func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
 	stopping.part("requests", func() error { return s.stopServing(ctx) })
 	if s.stopControllers != nil {
@@ -61,7 +60,8 @@ func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
 	}
 }
 
-// stopServing ends watches and waits for active requests until the context ends, of the listener and of in-process transports.
+// stopServing ends watches and waits for active requests until ctx is canceled, both for the listener and for in-process
+// transports.
 func (s *Server) stopServing(ctx context.Context) error {
 	var listened, inProcess error
 	var stopping sync.WaitGroup
@@ -78,15 +78,15 @@ func (s *Server) stopServing(ctx context.Context) error {
 	return errors.Join(listened, inProcess)
 }
 
-// shutdown is the state of a Stop. It is safe for concurrent use.
+// shutdown is the progress of one call of Stop. It is safe for concurrent use.
 type shutdown struct {
 	mu sync.Mutex
-	// names returns the parts that are being stopped.
+	// names returns the names of the components that are being stopped.
 	names func() []string
 	errs  []error
 }
 
-// part stops a part.
+// part calls stop for a component and records its error. Meanwhile active returns its name.
 func (d *shutdown) part(name string, stop func() error) {
 	d.set(func() []string { return []string{name} })
 	err := stop()
@@ -95,7 +95,7 @@ func (d *shutdown) part(name string, stop func() error) {
 	d.errs = append(d.errs, err)
 }
 
-// group waits for goroutines that were cancelled.
+// group waits for the goroutines of a group, which the caller has canceled. Meanwhile active returns their names.
 func (d *shutdown) group(g *goroutines) {
 	d.set(g.names)
 	g.wait.Wait()
@@ -107,28 +107,28 @@ func (d *shutdown) set(names func() []string) {
 	d.names = names
 }
 
-// active names the parts that are being stopped.
+// active returns the names of the components that are being stopped, separated by commas.
 func (d *shutdown) active() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return strings.Join(d.names(), ", ")
 }
 
-// err returns the errors of the parts that have stopped.
+// err returns the joined errors of the components that have stopped; nil if there are none.
 func (d *shutdown) err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return errors.Join(d.errs...)
 }
 
-// goroutines is a group of goroutines with names.
+// goroutines is a group of named goroutines. It is safe for concurrent use.
 type goroutines struct {
 	wait   sync.WaitGroup
 	mu     sync.Mutex
 	active map[string]int
 }
 
-// Go runs a function in a goroutine of the group.
+// Go calls run in a new goroutine of the group.
 func (g *goroutines) Go(name string, run func()) {
 	g.count(name, +1)
 	g.wait.Go(func() {
@@ -148,7 +148,7 @@ func (g *goroutines) count(name string, change int) {
 	}
 }
 
-// names returns the names of the goroutines that have not ended, sorted.
+// names returns the sorted names of the goroutines that are still running.
 func (g *goroutines) names() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

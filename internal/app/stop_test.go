@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage/pebble"
 )
 
-// TestStopNamesUnstoppedParts: after the end of its context Stop returns promptly, with an error that names the parts that
-// have not stopped.
+// TestStopNamesUnstoppedParts checks that Stop returns promptly after its context is canceled, with an error that names the
+// components that have not stopped.
 func TestStopNamesUnstoppedParts(t *testing.T) {
 	for name, block := range map[string]func(s *Server, until <-chan struct{}){
 		"stuck controller": func(s *Server, until <-chan struct{}) { s.running.Go("stuck controller", func() { <-until }) },
@@ -42,12 +42,13 @@ func TestStopNamesUnstoppedParts(t *testing.T) {
 				t.Errorf("Stop() = %v, want an error that names the %s", err, name)
 			}
 			close(blocked)
-			<-store.closed // the remaining parts are stopped in the background
+			<-store.closed // the remaining components are stopped in the background
 		})
 	}
 }
 
-// TestStopWithExpiredContext: a server without active requests stops cleanly, also if the context has ended.
+// TestStopWithExpiredContext checks that a server without active requests stops without an error even if the context is
+// already canceled.
 func TestStopWithExpiredContext(t *testing.T) {
 	s, err := Start(t.Context(), Config{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -63,7 +64,7 @@ func TestStopWithExpiredContext(t *testing.T) {
 	}
 }
 
-// stuckStore is a store whose Close blocks until a channel is closed; nil does not block.
+// stuckStore is a store whose Close blocks until the channel until is closed. A nil channel does not block.
 type stuckStore struct {
 	Store
 	until  <-chan struct{}

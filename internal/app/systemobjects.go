@@ -12,11 +12,11 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// reconcileEvery is the interval at which system objects are restored, as in kube-apiserver.
+// reconcileEvery is the default interval at which deleted system objects are recreated, as in kube-apiserver.
 const reconcileEvery = time.Minute
 
-// systemObjects recreates objects that clients may delete and others depend on: the system namespaces, and the Service
-// default/kubernetes. It also runs without controllers, as in kube-apiserver.
+// systemObjects recreates objects that clients may delete although other objects depend on them: the system namespaces and
+// the Service default/kubernetes. As in kube-apiserver, it runs on every server, even if controllers are disabled.
 type systemObjects struct {
 	all     *registry.Registry
 	address string
@@ -36,7 +36,7 @@ func (k *systemObjects) run(ctx context.Context) {
 	}
 }
 
-// reconcile creates the objects that do not exist.
+// reconcile creates the system objects that do not exist. It logs failures; the next call tries again.
 func (k *systemObjects) reconcile(ctx context.Context) {
 	for _, name := range systemNamespaces {
 		if !k.isMissing(ctx, watchcache.Key{Kind: "core/namespaces", Name: name}) {
@@ -56,7 +56,7 @@ func (k *systemObjects) isMissing(ctx context.Context, key watchcache.Key) bool 
 	return errors.Is(err, storage.ErrNotFound)
 }
 
-// makeNamespace creates one of the system's namespaces, if it does not exist.
+// makeNamespace creates a system namespace, unless it exists.
 func makeNamespace(ctx context.Context, all *registry.Registry, name string) error {
 	return makeIfAbsent(ctx, all, "", "namespaces", fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name))
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestTLSOnly checks that clients without TLS, or with an old version, are rejected with a message.
+// TestTLSOnly checks that connections without TLS are rejected with a message, and those with TLS 1.1 or older are rejected.
 func TestTLSOnly(t *testing.T) {
 	c := start(t, Config{}, `secret-token,alice,1,"system:masters"`)
 	address := strings.TrimPrefix(c.url, "https://")
@@ -23,7 +23,7 @@ func TestTLSOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = connection.SetReadDeadline(time.Now().Add(10 * time.Second))
-		received, err := io.ReadAll(connection) // until the server closes the connection
+		received, err := io.ReadAll(connection) // reads until the server closes the connection
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -31,18 +31,18 @@ func TestTLSOnly(t *testing.T) {
 			t.Errorf("%s: received %q, want %q", what, received, want)
 		}
 	}
-	c.waitFor("/metrics", 200, "apiserver_tls_handshake_errors_total 2") // counted after the connection is closed
+	c.waitFor("/metrics", 200, "apiserver_tls_handshake_errors_total 2") // the server counts them after it has closed the connection
 
 	for version, works := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
 		connection, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, MinVersion: version, MaxVersion: version})
 		if works != (err == nil) {
-			t.Errorf("%s: %v", tls.VersionName(version), err)
+			t.Errorf("handshake with %s: received error %v, want success: %v", tls.VersionName(version), err, works)
 		}
 		if err == nil {
 			connection.Close()
 		}
 	}
 	if _, err := tls.Dial("tcp", address, &tls.Config{}); err == nil {
-		t.Error("a serving certificate of an unknown authority was accepted")
+		t.Error("a client without the server's CA accepted its certificate, want an error")
 	}
 }

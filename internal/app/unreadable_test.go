@@ -12,13 +12,13 @@ import (
 
 var managedFields = regexp.MustCompile(`"managedFields":\[.*?\}\],"name"`)
 
-// Undecodable managedFields: of a wrong type, or not JSON.
+// unreadable and noJSON are managedFields that cannot be decoded: the first is of a wrong type, the second is not JSON.
 const (
 	unreadable = `"unreadable"`
 	noJSON     = `[unreadable]`
 )
 
-// spoil replaces the stored managedFields of an object with undecodable ones, and optionally another text.
+// spoil replaces the managedFields of a stored object by managed, which cannot be decoded, and the text was by is.
 func (c *client) spoil(key watchcache.Key, managed, was, is string) {
 	c.t.Helper()
 	o, err := c.server.cache.Get(c.t.Context(), key, watchcache.Latest)
@@ -27,18 +27,18 @@ func (c *client) spoil(key watchcache.Key, managed, was, is string) {
 	}
 	text := managedFields.ReplaceAllString(o.Text(), `"managedFields":`+managed+`,"name"`)
 	if text == o.Text() {
-		c.t.Fatalf("%s has no managedFields: %s", o.Key(), text)
+		c.t.Fatalf("%s: received %s, want managedFields to replace", o.Key(), text)
 	}
 	spoiled := strings.Replace(text, was, is, 1)
 	if spoiled == text && was != is {
-		c.t.Fatalf("%s has no %s: %s", o.Key(), was, text)
+		c.t.Fatalf("%s: want the text %s to replace, received %s", o.Key(), was, text)
 	}
 	if _, _, err := c.server.cache.Commit(c.t.Context(), storage.Write{Key: o.Key(), Value: []byte(spoiled), Expected: o.Revision()}); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
-// until repeats a call until the response contains a text.
+// until repeats a request until the response contains part.
 func (c *client) until(part, method, path, body string) {
 	c.t.Helper()
 	var answer *answered
@@ -47,8 +47,8 @@ func (c *client) until(part, method, path, body string) {
 	}
 }
 
-// TestConfigurationWithUndecodableManagedFields checks that roles, policies, webhooks and namespaces with undecodable managedFields work:
-// the server itself does not read managedFields.
+// TestConfigurationWithUndecodableManagedFields checks that roles, policies, webhook configurations and namespaces with
+// undecodable managedFields take effect, because the server itself does not read their managedFields.
 func TestConfigurationWithUndecodableManagedFields(t *testing.T) {
 	c := start(t, Config{}, `secret,reader,1`)
 	const rbac = "/apis/rbac.authorization.k8s.io/v1/"
@@ -78,7 +78,8 @@ func TestConfigurationWithUndecodableManagedFields(t *testing.T) {
 	c.waitFor(allNamespaces+"/odd", 404)
 }
 
-// TestControllersWithUndecodableManagedFields checks that controllers treat objects with undecodable managedFields as others.
+// TestControllersWithUndecodableManagedFields checks that controllers process objects with undecodable managedFields like
+// any others.
 func TestControllersWithUndecodableManagedFields(t *testing.T) {
 	c := start(t, Config{})
 	here := func(name string) watchcache.Key {
@@ -90,10 +91,11 @@ func TestControllersWithUndecodableManagedFields(t *testing.T) {
 	c.call("DELETE", configMaps+"/left?propagationPolicy=Orphan", "").want(200)
 	c.waitFor(configMaps+"/left", 404)
 	if orphan := c.call("GET", configMaps+"/orphan", "").want(200); orphan.get("metadata", "ownerReferences", 0) != "" {
-		t.Errorf("received %s, expected no owners", orphan.text)
+		t.Errorf("received %s, want no ownerReferences", orphan.text)
 	}
 
-	// What is to become of the dependants of an object that goes with its owner is what its finalizers say.
+	// If an object is deleted because its owner was deleted, its finalizers determine whether its dependents are deleted or
+	// orphaned.
 	uid = c.call("POST", configMaps, configMap("first")).want(201).get("metadata", "uid")
 	uid = c.call("POST", configMaps, strings.Replace(ownedBy("second", "first", uid), `"metadata":{`, `"metadata":{"finalizers":["orphan"],`, 1)).want(201).get("metadata", "uid")
 	c.call("POST", configMaps, ownedBy("third", "second", uid)).want(201)
@@ -101,11 +103,12 @@ func TestControllersWithUndecodableManagedFields(t *testing.T) {
 	c.call("DELETE", configMaps+"/first?propagationPolicy=Background", "").want(200)
 	c.waitFor(configMaps+"/second", 404)
 	if third := c.call("GET", configMaps+"/third", "").want(200); third.get("metadata", "ownerReferences", 0) != "" {
-		t.Errorf("received %s, expected no owners", third.text)
+		t.Errorf("received %s, want no ownerReferences", third.text)
 	}
 }
 
-// TestNamespaceDeletionWithUndecodableObjects checks the conditions and the grace periods of a namespace deletion with undecodable objects.
+// TestNamespaceDeletionWithUndecodableObjects checks that the deletion of a namespace respects grace periods and reports
+// finalizers of objects whose managedFields cannot be decoded.
 func TestNamespaceDeletionWithUndecodableObjects(t *testing.T) {
 	c := start(t, Config{})
 	c.makeNamespace("odd", "")

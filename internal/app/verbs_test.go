@@ -6,17 +6,17 @@ import (
 	"testing"
 )
 
-// TestCreateAndUpdate checks create and update, and the managed fields that they record.
+// TestCreateAndUpdate checks create, update and merge patch, and the field manager that they record.
 func TestCreateAndUpdate(t *testing.T) {
 	c := start(t, Config{})
 	created := c.call("POST", configMaps, configMap("a", "x", "1")).want(201)
 	if got := created.get("metadata", "managedFields", 0, "manager") + created.get("metadata", "managedFields", 0, "operation"); got != "testerUpdate" {
-		t.Errorf("the manager is %q, want the program's name", got)
+		t.Errorf("manager and operation of the first entry = %q, want testerUpdate, from the User-Agent", got)
 	}
 	c.call("POST", configMaps, configMap("a")).want(409, "AlreadyExists")
 	generated := c.call("POST", configMaps, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"made-"}}`).want(201)
 	if name := generated.get("metadata", "name"); !strings.HasPrefix(name, "made-") || len(name) != len("made-")+5 {
-		t.Errorf("the name is %q", name)
+		t.Errorf("generated name = %q, want made- and 5 characters", name)
 	}
 	c.call("POST", configMaps, `{"metadata":{"name":"no-kind"}}`).want(201, `"kind":"ConfigMap"`)
 	c.call("POST", configMaps, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yaml}\n", "Content-Type: application/yaml").want(201)
@@ -25,7 +25,7 @@ func TestCreateAndUpdate(t *testing.T) {
 	updated := strings.Replace(created.text, `"x":"1"`, `"x":"2"`, 1)
 	c.call("PUT", configMaps+"/a", updated).want(200, `"x":"2"`)
 	c.call("PUT", configMaps+"/a", updated).want(409, "the object has been modified")
-	c.call("PUT", configMaps+"/a", configMap("a", "x", "3")).want(200, `"x":"3"`) // without resourceVersion: unconditional
+	c.call("PUT", configMaps+"/a", configMap("a", "x", "3")).want(200, `"x":"3"`) // an update without resourceVersion is unconditional
 	c.call("PUT", configMaps+"/nope", configMap("nope")).want(404)
 	c.call("PUT", configMaps+"/a", configMap("b")).want(400, "does not match the name on the URL")
 	other := strings.Replace(configMap("a"), `"name":"a"`, `"name":"a","uid":"other"`, 1)
@@ -33,7 +33,7 @@ func TestCreateAndUpdate(t *testing.T) {
 	c.call("PATCH", configMaps+"/a", `{"data":{"x":null,"y":"1"}}`, "Content-Type: "+mergeType).want(200, `"data":{"y":"1"}`)
 }
 
-// TestManagedFieldsOfUpdates checks updates that change or reset managedFields.
+// TestManagedFieldsOfUpdates checks updates that change, reset or try to corrupt managedFields.
 func TestManagedFieldsOfUpdates(t *testing.T) {
 	c := start(t, Config{})
 	c.apply(configMaps+"/m", "applier", configMap("m", "a", "1")).want(201)
@@ -52,39 +52,40 @@ func TestManagedFieldsOfUpdates(t *testing.T) {
 	const nonsense = `[{"manager":"x","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"nonsense":{}}}]`
 	for _, bad := range []string{nonsense, `null`, `[{"manager":"x"}]`, `[{"manager":"x","operation":"Bad","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{}}]`} {
 		if got := put(bad).get("metadata", "managedFields", 0, "manager"); got != "applier" {
-			t.Errorf("after %s the manager is %q", bad, got)
+			t.Errorf("update with managedFields %s: the first manager is %q, want applier, unchanged", bad, got)
 		}
 	}
 	if got := put("["+entry("b")+","+entry("a")+"]").get("metadata", "managedFields", 0, "manager"); got != "a" {
-		t.Errorf("the first of a and b is %q", got)
+		t.Errorf("first manager after an update with the entries b, a = %q, want a, as entries are sorted", got)
 	}
 	for _, reset := range []string{`[]`, `[{}]`, `[null]`, `[{"manager":"","fieldsV1":null}]`} {
 		if got := put(reset).get("metadata", "managedFields"); got != "" {
-			t.Errorf("after %s there is %s", reset, got)
+			t.Errorf("update with managedFields %s: received %s, want none", reset, got)
 		}
 		c.apply(configMaps+"/m?force=true", "applier", configMap("m", "a", "1")).want(200, `"manager":"applier"`)
 	}
 }
 
-// TestFieldValidation checks that unknown fields are dropped with a warning, silently, or rejected.
+// TestFieldValidation checks that unknown fields are dropped with a warning, dropped silently, or rejected, depending on
+// fieldValidation.
 func TestFieldValidation(t *testing.T) {
 	c := start(t, Config{})
 	body := strings.Replace(configMap("v"), `"data"`, `"foo":1,"data"`, 1)
 	c.call("POST", configMaps+"?fieldValidation=Strict", body).want(400, `strict decoding error: unknown field \"foo\"`)
 	warned := c.call("POST", configMaps, body).want(201)
 	if got := warned.header.Get("Warning"); got != `299 - "unknown field \"foo\""` {
-		t.Errorf("the warning is %s", got)
+		t.Errorf("default fieldValidation: received warning %s, want one for foo", got)
 	}
 	body = strings.Replace(body, `"v"`, `"w"`, 1)
 	if got := c.call("POST", configMaps+"?fieldValidation=Ignore", body).want(201).header.Get("Warning"); got != "" {
-		t.Errorf("the warning is %s", got)
+		t.Errorf("fieldValidation=Ignore: received warning %s, want none", got)
 	}
 	c.call("PATCH", configMaps+"/w?fieldValidation=Strict", `{"foo":1}`, "Content-Type: "+mergeType).
 		want(422, `\"\" is invalid: patch: Invalid value: \"{\\\"foo\\\":1}\": strict decoding error: unknown field \"foo\"`, `"causes"`, "FieldValueInvalid")
 	c.call("POST", configMaps+"?fieldValidation=Loud", body).want(422, "fieldValidation")
 }
 
-// TestDelete checks preconditions, finalizers and deletecollection.
+// TestDelete checks preconditions and finalizers of deletions, and deletecollection.
 func TestDelete(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("d")).want(201)
@@ -107,14 +108,14 @@ func TestDelete(t *testing.T) {
 	}
 	deleted := c.call("DELETE", configMaps+"?labelSelector=odd%3D1", "").want(200, `"kind":"ConfigMapList"`)
 	if deleted.get("items", 1, "metadata", "name") != "many-3" || deleted.get("items", 2) != "" {
-		t.Errorf("deleted %s", deleted.text)
+		t.Errorf("deletecollection with odd=1: received %s, want many-1 and many-3", deleted.text)
 	}
 	if left := c.call("GET", configMaps+"?labelSelector=odd", "").want(200); left.get("items", 2) == "" || left.get("items", 3) != "" {
-		t.Errorf("left %s", left.text)
+		t.Errorf("objects after deletecollection: received %s, want 3", left.text)
 	}
 }
 
-// TestSubresources checks that writes of status and scale change only their fields.
+// TestSubresources checks that writes to the subresources status and scale change only the fields of these subresources.
 func TestSubresources(t *testing.T) {
 	c := start(t, Config{})
 	const deployments = "/apis/apps/v1/namespaces/default/deployments"
@@ -124,7 +125,7 @@ func TestSubresources(t *testing.T) {
 	}
 	created := c.apply(deployments+"/web", "m", deployment(1, `,"status":{"replicas":5}`)).want(201, `"imagePullPolicy":"Always"`, `"status":{}`)
 	if strings.Contains(created.text, `"f:status"`) {
-		t.Errorf("a write of the main resource owns status: %s", created.text)
+		t.Errorf("managedFields after an apply of the main resource: received %s, want no status fields", created.text)
 	}
 	c.call("PUT", deployments+"/web/status", deployment(9, `,"status":{"replicas":5}`)).want(200, `"replicas":5`, `"subresource":"status"`)
 	c.call("GET", deployments+"/web", "").want(200, `"replicas":1`, `"replicas":5`, `"generation":1`)
@@ -139,13 +140,13 @@ func TestSubresources(t *testing.T) {
 	patch("-1").want(422, `Scale.autoscaling \"web\" is invalid: spec.replicas`)
 	patch("0").want(200, `"spec":{}`)
 	if got := c.call("GET", deployments+"/web", "").want(200, `"replicas":0`).text; strings.Contains(got, `"subresource":"scale"`) {
-		t.Errorf("spec.replicas has a field manager: %s", got)
+		t.Errorf("spec.replicas after a patch to 0: received %s, want no managed fields entry for scale", got)
 	}
 	c.call("GET", deployments+"/web/log", "").want(404, "no subresource")
 	c.call("POST", deployments+"/web/status", deployment(1, "")).want(405)
 }
 
-// TestEventValidationByVersion checks that events are validated by the rules of the version that was sent.
+// TestEventValidationByVersion checks that an Event is validated by the rules of the API version at which it was sent.
 func TestEventValidationByVersion(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", "/api/v1/namespaces/default/events", `{"metadata":{"name":"old"},"involvedObject":{"kind":"Pod","namespace":"default"},"type":"Odd"}`).want(201)

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/server"
 )
 
-// TestWatch checks watches from now, from a revision, with initial events, and with bookmarks. wire.TestExpired checks expired
-// revisions.
+// TestWatch checks watches without a resourceVersion, from a resourceVersion, with initial events, and with bookmarks.
+// wire.TestExpired checks expired resourceVersions.
 func TestWatch(t *testing.T) {
 	c := start(t, Config{})
 	first := c.call("POST", configMaps, configMap("w1")).want(201).get("metadata", "resourceVersion")
@@ -41,36 +41,36 @@ func TestWatch(t *testing.T) {
 		t.Errorf("received %v, want the bookmark after the initial events", end)
 	}
 	if last := short.next(); last["type"] != "BOOKMARK" {
-		t.Errorf("received %v, want a last bookmark", last)
+		t.Errorf("received %v, want a bookmark before the watch ends", last)
 	}
 	if more := short.next(); more != nil {
-		t.Errorf("received %v, want the end", more)
+		t.Errorf("received %v, want the end of the watch", more)
 	}
 	c.call("GET", configMaps+"?watch=true&sendInitialEvents=true", "").want(422, "sendInitialEvents requires setting resourceVersionMatch")
 }
 
-// TestIdleWatch checks that a watch without events stays open longer than the write timeout.
+// TestIdleWatch checks that a watch without events stays open longer than the write timeout of the server.
 func TestIdleWatch(t *testing.T) {
 	c := start(t, Config{Limits: server.Limits{RequestTimeout: 500 * time.Millisecond}})
 	w := c.watch(configMaps + "?watch=true&timeoutSeconds=9223372036854775807")
 	for _, name := range []string{"first", "second"} {
-		time.Sleep(1200 * time.Millisecond) // the point of the test: longer than a response may take
+		time.Sleep(1200 * time.Millisecond) // longer than the timeout of a response
 		c.call("POST", configMaps, configMap(name)).want(201)
 		w.want("ADDED", name)
 	}
 }
 
-// TestWatchTables checks the Tables of kubectl get -w.
+// TestWatchTables checks that a watch, such as that of kubectl get -w, can receive events as Tables.
 func TestWatchTables(t *testing.T) {
 	c := start(t, Config{})
 	w := c.watch(configMaps+"?watch=true", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json")
 	c.call("POST", configMaps, configMap("row")).want(201)
 	if event := w.next(); jsonAt(event, "object", "kind") != "Table" || jsonAt(event, "object", "rows", 0, "cells", 0) != "row" {
-		t.Errorf("received %v", event)
+		t.Errorf("received %v, want a Table with the row of the ConfigMap", event)
 	}
 }
 
-// TestWatchEndsDuringInitialEvents checks that a watch that ends during the initial events sends no bookmark.
+// TestWatchEndsDuringInitialEvents checks that a watch that the server ends during the initial events sends no bookmark.
 func TestWatchEndsDuringInitialEvents(t *testing.T) {
 	halfway := 0
 	for range 20 {
@@ -81,7 +81,7 @@ func TestWatchEndsDuringInitialEvents(t *testing.T) {
 		s.handler.Drain() // watches end as soon as they begin
 		a := clientOf(t, s).call("GET", "/api/v1/namespaces?watch=true&allowWatchBookmarks=true", "")
 		if a.code == 200 && strings.Contains(a.text, "BOOKMARK") && strings.Count(a.text, "ADDED") != 4 {
-			t.Errorf("received %s", a.text)
+			t.Errorf("received %s, want no bookmark before all 4 initial events", a.text)
 		}
 		if a.code == 200 && strings.Count(a.text, "ADDED") < 4 {
 			halfway++
@@ -95,7 +95,7 @@ func TestWatchEndsDuringInitialEvents(t *testing.T) {
 	}
 }
 
-// TestWatchEnds checks that a stopping server ends watches with a bookmark from which clients can resume.
+// TestWatchEnds checks that a server that is shutting down ends watches with a bookmark from which clients can resume.
 func TestWatchEnds(t *testing.T) {
 	s, err := Start(t.Context(), Config{Address: "127.0.0.1:0"})
 	if err != nil {
@@ -105,7 +105,7 @@ func TestWatchEnds(t *testing.T) {
 	for _, name := range []string{"default", "kube-node-lease", "kube-public", "kube-system", ""} {
 		kind := "ADDED"
 		if name == "" {
-			kind = "BOOKMARK" // the end of the initial events
+			kind = "BOOKMARK" // marks the end of the initial events
 		}
 		w.want(kind, name)
 	}
@@ -117,12 +117,13 @@ func TestWatchEnds(t *testing.T) {
 		types = append(types, event["type"].(string))
 	}
 	if got := strings.Join(types, " "); got != "BOOKMARK" {
-		t.Errorf("received %s", got)
+		t.Errorf("events after Stop: received %q, want one BOOKMARK", got)
 	}
 }
 
-// Kubernetes executes a write whose response it cannot encode, and then answers with 406. A watch starts, and ends without an error at
-// the first event.
+// TestDifferenceWhatCannotBeAnsweredIsNotDone checks that a request is rejected with 406 before it is executed if its
+// response could not be encoded. Kubernetes executes such a write and then answers with 406; such a watch starts there, and
+// ends without an error at the first event.
 func TestDifferenceWhatCannotBeAnsweredIsNotDone(t *testing.T) {
 	c := start(t, Config{})
 	const one, list = ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io", ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
@@ -141,6 +142,6 @@ func TestDifferenceWhatCannotBeAnsweredIsNotDone(t *testing.T) {
 	}
 	c.call("GET", configMaps+"/new", "").want(404)
 	if after := c.call("GET", configMaps+"/there", "").want(200).text; after != before {
-		t.Errorf("received %s, expected that nothing was changed: %s", after, before)
+		t.Errorf("received %s, want the unchanged object %s", after, before)
 	}
 }

@@ -15,7 +15,8 @@ import (
 
 const registration = "/apis/admissionregistration.k8s.io/v1/"
 
-// hookServer is a webhook that rejects objects with a key "no" and counts its calls.
+// hookServer starts a validating webhook that rejects objects with the data key "no". It returns the server and the number
+// of calls.
 func hookServer(t *testing.T) (server *httptest.Server, calls *atomic.Int32) {
 	t.Helper()
 	calls = &atomic.Int32{}
@@ -48,8 +49,8 @@ func mapBody(name, data string) string {
 	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":%s}`, name, data)
 }
 
-// TestWebhookConfigurationIsImmediate checks that a configuration applies to the first request after it is written, and not after it is
-// deleted.
+// TestWebhookConfigurationIsImmediate checks that a webhook configuration applies to the first request after its creation is
+// acknowledged, and no longer after its deletion.
 func TestWebhookConfigurationIsImmediate(t *testing.T) {
 	c := start(t, Config{})
 	hook, calls := hookServer(t)
@@ -60,12 +61,12 @@ func TestWebhookConfigurationIsImmediate(t *testing.T) {
 		c.call("DELETE", registration+"validatingwebhookconfigurations/h", "").want(200)
 		c.call("POST", maps+"?dryRun=All", mapBody("c", `{"no":"1"}`)).want(201)
 		if got := int(calls.Load()); got != i+1 {
-			t.Fatalf("the webhook was called %d times after %d matching requests", got, i+1)
+			t.Fatalf("the webhook was called %d times, want %d, once per matching request", got, i+1)
 		}
 	}
 }
 
-// TestWebhooksAfterRestart checks that stored configurations apply from the first request after a restart.
+// TestWebhooksAfterRestart checks that stored webhook configurations apply to the first request after a restart.
 func TestWebhooksAfterRestart(t *testing.T) {
 	hook, _ := hookServer(t)
 	folder := t.TempDir()
@@ -84,7 +85,7 @@ func TestWebhooksAfterRestart(t *testing.T) {
 	c.call("POST", "/api/v1/namespaces/default/configmaps", mapBody("c", `{"yes":"1"}`)).want(201)
 }
 
-// TestWebhookMetrics checks the metrics of webhook calls, which have Kubernetes' names.
+// TestWebhookMetrics checks the metrics of webhook calls, which have the names of Kubernetes'.
 func TestWebhookMetrics(t *testing.T) {
 	c := start(t, Config{})
 	hook, _ := hookServer(t)
@@ -107,12 +108,12 @@ func TestWebhookMetrics(t *testing.T) {
 		`apiserver_admission_match_condition_evaluation_seconds_count{kind="webhook",name="h.example.com",operation="CREATE",type="admit"} 3`,
 	} {
 		if !strings.Contains(metrics.text, line+"\n") {
-			t.Errorf("/metrics does not have %s", line)
+			t.Errorf("/metrics does not contain the line %s", line)
 		}
 	}
 }
 
-// TestPolicyMetrics checks the metrics of denied, warned and allowed requests.
+// TestPolicyMetrics checks the metrics of requests that a policy denies and audits.
 func TestPolicyMetrics(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", registration+"validatingadmissionpolicies", `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"p"},"spec":{
@@ -123,12 +124,13 @@ func TestPolicyMetrics(t *testing.T) {
 	for _, action := range []string{"deny", "audit"} {
 		line := `apiserver_validating_admission_policy_check_total{enforcement_action="` + action + `",error_type="invalid_error",policy="p",policy_binding="b"} 1`
 		if !strings.Contains(metrics.text, line+"\n") {
-			t.Errorf("/metrics does not have %s", line)
+			t.Errorf("/metrics does not contain the line %s", line)
 		}
 	}
 }
 
-// TestDeniedDeletions checks that a policy that denies deletions keeps all objects of a collection unchanged.
+// TestDeniedDeletions checks that a deletecollection fails if a policy denies the deletion of one of the objects, which then
+// is not deleted.
 func TestDeniedDeletions(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", registration+"validatingadmissionpolicies", `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"p"},"spec":{
@@ -144,7 +146,8 @@ func TestDeniedDeletions(t *testing.T) {
 	c.call("GET", maps+"/kept", "").want(200)
 }
 
-// TestPolicyOrder checks that of several policies that deny a request the client receives the first by name.
+// TestPolicyOrder checks that, if several policies deny a request, the client receives the denial of the first policy in the
+// order of their names.
 func TestPolicyOrder(t *testing.T) {
 	c := start(t, Config{})
 	for _, name := range []string{"c", "a", "b"} {
@@ -155,13 +158,13 @@ func TestPolicyOrder(t *testing.T) {
 	c.call("POST", configMaps, mapBody("m", `{}`)).want(422, "ValidatingAdmissionPolicy 'a' with binding 'a' denied request")
 }
 
-// renaming is a mutating webhook that changes metadata.name.
+// renaming starts a mutating webhook that changes metadata.name.
 func renaming(t *testing.T) *httptest.Server {
 	t.Helper()
 	return replacing(t, "/metadata/name", `"another"`)
 }
 
-// replacing is a mutating webhook that replaces one value of every object with the given JSON.
+// replacing starts a mutating webhook that replaces the value at a JSON pointer path by the given JSON.
 func replacing(t *testing.T, path, value string) *httptest.Server {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -176,8 +179,8 @@ func replacing(t *testing.T, path, value string) *httptest.Server {
 	return server
 }
 
-// TestDifferenceWebhooksDoNotRename checks that a webhook cannot change metadata.name: other webhooks have admitted the object under
-// the name that the client sent.
+// TestDifferenceWebhooksDoNotRename checks that a webhook cannot change metadata.name, because other webhooks have admitted
+// the object under the name that the client sent.
 func TestDifferenceWebhooksDoNotRename(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, mapBody("there", `{"a":"1"}`)).want(201)
@@ -214,8 +217,8 @@ func TestWebhooksKeepKindAndNamespace(t *testing.T) {
 	}
 }
 
-// TestWebhooksAndCustomResources checks that a custom resource that a webhook returns is validated by its schema, nulls included, and
-// that a Scale stays a Scale.
+// TestWebhooksAndCustomResources checks that a custom resource that a webhook returns is validated by its schema, nulls
+// included, and that a webhook cannot change the kind of a Scale.
 func TestWebhooksAndCustomResources(t *testing.T) {
 	for _, test := range []struct {
 		resource, path, value string
@@ -248,11 +251,11 @@ func TestWebhooksAndCustomResources(t *testing.T) {
 	}
 }
 
-// ofWidgets returns a webhook configuration for widgets.
+// ofWidgets replaces the resource configmaps in a webhook configuration by widgets.
 var ofWidgets = strings.NewReplacer(`"apiGroups":[""]`, `"apiGroups":["example.com"]`, `"configmaps"`, `"widgets"`)
 
-// TestDifferenceWhatWebhooksAddInVainIsNoChange checks that unknown fields that a webhook sets are dropped before the object is compared
-// with the stored one, so that the write is a no-op.
+// TestDifferenceWhatWebhooksAddInVainIsNoChange checks that unknown fields that a webhook sets are dropped before the object
+// is compared with the stored one, so that they do not make a no-op a change.
 func TestDifferenceWhatWebhooksAddInVainIsNoChange(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()
@@ -262,12 +265,12 @@ func TestDifferenceWhatWebhooksAddInVainIsNoChange(t *testing.T) {
 	first := c.call("PATCH", atV1+"/a", `{"metadata":{"labels":{"a":"1"}}}`, "Content-Type: "+mergeType).want(200, `"generation":1,`)
 	again := c.call("PATCH", atV1+"/a", `{"metadata":{"labels":{"a":"1"}}}`, "Content-Type: "+mergeType).want(200)
 	if first.text != again.text || strings.Contains(again.text, "unknown") {
-		t.Errorf("received %s after %s", again.text, first.text)
+		t.Errorf("repeated patch: received %s, want the unchanged %s without the unknown field", again.text, first.text)
 	}
 }
 
-// TestConversionFailureIsNotIgnored checks that a failed conversion for a webhook rejects the write, also if the failurePolicy of the
-// webhook is Ignore.
+// TestConversionFailureIsNotIgnored checks that a write is rejected if the object cannot be converted to the version that a
+// webhook requires, even if the failurePolicy of the webhook is Ignore.
 func TestConversionFailureIsNotIgnored(t *testing.T) {
 	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
 		t.Run(kind, func(t *testing.T) {
@@ -279,13 +282,14 @@ func TestConversionFailureIsNotIgnored(t *testing.T) {
 			c.call("POST", atV1, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`).want(500, "conversion webhook for example.com/v1, Kind=Widget failed: Post")
 			c.call("GET", atV1+"/a", "").want(404)
 			if calls.Load() != 0 {
-				t.Errorf("the webhook was called for an object that cannot be converted")
+				t.Errorf("the webhook was called for an object that cannot be converted, want no call")
 			}
 		})
 	}
 }
 
-// TestWebhooksAdmitReviews checks that access reviews, which are not stored, pass admission webhooks, as in Kubernetes.
+// TestWebhooksAdmitReviews checks that access reviews, which are not stored, are admitted by webhooks but not by policies,
+// as in Kubernetes.
 func TestWebhooksAdmitReviews(t *testing.T) {
 	const reviews = "/apis/authorization.k8s.io/v1/"
 	question := `{"apiVersion":"authorization.k8s.io/v1","kind":"%s","spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods","namespace":"default"}}}`
@@ -296,9 +300,9 @@ func TestWebhooksAdmitReviews(t *testing.T) {
 	c.call("POST", registration+"validatingadmissionpolicies", `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"p"},"spec":{
 		"matchConstraints":{"resourceRules":[{"apiGroups":["*"],"apiVersions":["*"],"resources":["*"],"operations":["CREATE"]}]},"validations":[{"expression":"object.kind.endsWith('Configuration')"}]}}`).want(201)
 	c.call("POST", registration+"validatingadmissionpolicybindings", `{"metadata":{"name":"p"},"spec":{"policyName":"p","validationActions":["Deny"]}}`).want(201)
-	c.call("POST", configMaps, mapBody("m", `{}`)).want(422, "denied request") // policies do not apply to reviews
+	c.call("POST", configMaps, mapBody("m", `{}`)).want(422, "denied request") // the policy applies to ConfigMaps, but not to the reviews below
 	c.call("POST", reviews+"subjectaccessreviews", fmt.Sprintf(question, "SubjectAccessReview")).want(201, `"user":"jane"`, `"allowed":false`)
-	// The namespace of a review need not exist.
+	// The namespace of a LocalSubjectAccessReview does not have to exist.
 	c.call("POST", reviews+"namespaces/nowhere/localsubjectaccessreviews", strings.Replace(fmt.Sprintf(question, "LocalSubjectAccessReview"), "default", "nowhere", 1)).want(201, `"user":"jane"`)
 
 	gone := strings.Replace(ofReviews.Replace(configuration("ValidatingWebhookConfiguration", "https://127.0.0.1:1/", hook.Certificate().Raw, "")), `"localsubjectaccessreviews"`, `"selfsubjectaccessreviews"`, 1)
