@@ -21,22 +21,23 @@ type AuthenticatorOptions struct {
 	Certificates *Certificates
 	// Tokens are the static bearer tokens; nil accepts none.
 	Tokens *Tokens
-	// TokenAuthenticators verify bearer tokens that are not static tokens, in this order.
+	// TokenAuthenticators verify bearer tokens that are not static tokens. They are called in this order until one accepts.
 	TokenAuthenticators []authenticator.Token
-	// RequestAuthenticators verify requests that have neither an accepted certificate nor an accepted token, in this order.
+	// RequestAuthenticators verify requests that contain neither a valid certificate nor a valid token. They are called in
+	// this order until one accepts.
 	RequestAuthenticators []authenticator.Request
 }
 
-// Authenticator identifies the user of a request: by client certificate, by bearer token, and then by the authenticators that
-// the configuration adds. It implements authenticator.Request and, for TokenReviews, authenticator.Token. It is safe for
+// Authenticator identifies the user of a request by client certificate, by bearer token, and then by the authenticators of
+// AuthenticatorOptions. It implements authenticator.Request and, for TokenReviews, authenticator.Token. It is safe for
 // concurrent use.
 type Authenticator struct {
 	requests authenticator.Request
 	tokens   authenticator.Token
 }
 
-// NewAuthenticator returns an Authenticator. Users that the added authenticators return become members of
-// system:authenticated, as in kube-apiserver; those of certificates and static tokens are already.
+// NewAuthenticator returns an Authenticator. It adds the group system:authenticated to users that the authenticators of the
+// options return, as kube-apiserver does; users of certificates and static tokens already have it.
 func NewAuthenticator(o AuthenticatorOptions) *Authenticator {
 	tokens := []authenticator.Token{o.Tokens}
 	for _, t := range o.TokenAuthenticators {
@@ -67,7 +68,7 @@ func (a *Authenticator) AuthenticateToken(ctx context.Context, token string) (*a
 	return a.tokens.AuthenticateToken(ctx, token)
 }
 
-// requestGroups and tokenGroups add the implied group to the users of an authenticator.
+// requestGroups and tokenGroups wrap an authenticator. They add the group system:authenticated to the users that it returns.
 type (
 	requestGroups struct{ authenticator.Request }
 	tokenGroups   struct{ authenticator.Token }
@@ -85,14 +86,14 @@ func (g tokenGroups) AuthenticateToken(ctx context.Context, token string) (*auth
 	return withImpliedGroup(response, ok, err)
 }
 
-// withImpliedGroup adds the implied group to the user of a response. The response of an authenticator may be shared: it is
-// copied, not changed.
+// withImpliedGroup adds the group system:authenticated to the user of a response, unless the user is in that group or in
+// system:unauthenticated. The response may be shared, so it is copied instead of changed.
 func withImpliedGroup(response *authenticator.Response, ok bool, err error) (*authenticator.Response, bool, error) {
 	if err != nil || !ok {
 		return nil, false, err
 	}
 	if response == nil || response.User == nil {
-		return nil, false, errors.New("authenticator: expected a user of an authenticated request, received none")
+		return nil, false, errors.New("authenticator: expected a user for an accepted request, received none")
 	}
 	if InGroup(response.User, AuthenticatedGroup) || InGroup(response.User, UnauthenticatedGroup) {
 		return response, true, nil
@@ -122,7 +123,7 @@ func (b bearerTokens) AuthenticateRequest(r *http.Request) (*authenticator.Respo
 	return response, ok, err
 }
 
-// bearerToken returns the bearer token of a request; "" if it has none, or credentials of another scheme.
+// bearerToken returns the bearer token of a request; "" if there is no Authorization header or its scheme is not Bearer.
 func bearerToken(header http.Header) string {
 	values := header["Authorization"]
 	if len(values) == 0 {

@@ -10,26 +10,27 @@ import (
 	"time"
 )
 
-// Options configures a certificate authority. The zero value is an authority in memory.
+// Options configures an [Authority]. The zero value is an authority in memory.
 type Options struct {
-	// Folder is the directory of certificates and keys; "" keeps them in memory. The caller ensures that no other process
-	// uses it.
+	// Folder is the directory of certificates and keys; "" keeps them in memory. The caller must ensure that no other
+	// process uses the directory.
 	Folder string
-	// Hosts are names and addresses of the serving certificate, beside defaultHosts. An unspecified address, such as
-	// 0.0.0.0, means all addresses of the machine.
+	// Hosts are the DNS names and IP addresses of the serving certificate, in addition to defaultHosts. An unspecified
+	// address, such as 0.0.0.0, means all addresses of the machine.
 	Hosts []string
-	// CertFile and KeyFile are a serving certificate that replaces the authority's, and its key.
+	// CertFile and KeyFile name the files of a serving certificate and its key, which are used instead of a certificate of
+	// the authority.
 	CertFile, KeyFile string
-	// ClientCAFile has certificates of further authorities for client certificates.
+	// ClientCAFile names a file with the CA certificates of further authorities whose client certificates are accepted.
 	ClientCAFile string
-	// Now is the clock; nil means time.Now.
+	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
 }
 
 const (
 	caLifetime   = 10 * 365 * 24 * time.Hour
 	leafLifetime = 365 * 24 * time.Hour
-	// clockSkew is the maximum time that the clocks of clients may be behind.
+	// clockSkew is the maximum time by which the clocks of clients may be slow.
 	clockSkew = 5 * time.Minute
 
 	caCertFile  = "ca.crt"
@@ -37,12 +38,13 @@ const (
 	servingFile = "server.pem"
 	adminFile   = "admin.pem"
 
-	// AdminUser is the user name of the administrator's certificate. Its permissions are those of the group system:masters.
+	// AdminUser is the user name in the administrator's client certificate. The user is in the group system:masters, which
+	// has all permissions.
 	AdminUser = "cadastre-admin"
 )
 
-// Authority is a certificate authority with the serving certificate and the administrator's client certificate. It is safe for
-// concurrent use.
+// Authority is a certificate authority. It also holds the serving certificate of the server and the client certificate of
+// the administrator. It is safe for concurrent use.
 type Authority struct {
 	options   Options
 	ca        *pair
@@ -51,7 +53,7 @@ type Authority struct {
 	clientCAs *x509.CertPool
 }
 
-// Open loads an authority. It creates missing certificates and renews those that expire soon.
+// Open loads an authority from its folder. It creates missing certificates and renews those that expire soon.
 func Open(options Options) (*Authority, error) {
 	if options.Now == nil {
 		options.Now = time.Now
@@ -76,7 +78,7 @@ func Open(options Options) (*Authority, error) {
 	return a, err
 }
 
-// CA returns the certificate of the authority, as PEM.
+// CA returns the CA certificate of the authority, as PEM.
 func (a *Authority) CA() []byte { return a.ca.certPEM }
 
 // Admin returns the administrator's certificate and key, as PEM.
@@ -84,8 +86,8 @@ func (a *Authority) Admin() (cert, key []byte) { return a.admin.certPEM, a.admin
 
 func (a *Authority) path(name string) string { return filepath.Join(a.options.Folder, name) }
 
-// openCA loads the certificate and key of the authority, or creates them. The key is written first: a key without a certificate
-// is left by a crash in between, and the certificate is created again.
+// openCA loads the CA certificate and its key, or creates them. The key is written before the certificate: if only the key
+// exists, a crash has happened in between, and a certificate is created for the key.
 func (a *Authority) openCA() (*pair, error) {
 	if a.options.Folder == "" {
 		return a.newCA(nil)
@@ -120,7 +122,8 @@ func (a *Authority) checkCA(ca *pair) error {
 	return nil
 }
 
-// damaged returns the error for a file, or a certificate and its key, that cannot be parsed.
+// damaged returns the error for one file, or for a certificate and its key, that cannot be parsed. It names the files and
+// how to repair them.
 func (a *Authority) damaged(err error, names ...string) error {
 	if len(names) > 1 {
 		return fmt.Errorf("%s and %s: expected a certificate and its key, received damaged or different ones: %w; restore both, or delete both to create a new authority, whose kubeconfig clients then need",
@@ -129,7 +132,7 @@ func (a *Authority) damaged(err error, names ...string) error {
 	return fmt.Errorf("%s: damaged: %w; delete it, and the next start creates it", a.path(names[0]), err)
 }
 
-// newCA creates the certificate of the authority, for an existing key or, if keyPEM is nil, a new one.
+// newCA creates the CA certificate for an existing key or, if keyPEM is nil, for a new key.
 func (a *Authority) newCA(keyPEM []byte) (*pair, error) {
 	key, err := newKey()
 	if keyPEM != nil {
@@ -159,8 +162,8 @@ func (a *Authority) newCA(keyPEM []byte) (*pair, error) {
 	return ca, nil
 }
 
-// openLeaf loads a certificate that the authority has signed, with its key. If it is missing, expires soon or is rejected by fits,
-// openLeaf creates one from the template.
+// openLeaf loads a certificate signed by the authority, and its key, from a file. If the file is missing, or the certificate
+// expires soon or is rejected by fits, openLeaf creates a new one from the template.
 func (a *Authority) openLeaf(name string, template func() *x509.Certificate, fits func(*x509.Certificate) bool) (*pair, error) {
 	if a.options.Folder == "" {
 		return a.newLeaf(template())
@@ -188,7 +191,7 @@ func (a *Authority) openLeaf(name string, template func() *x509.Certificate, fit
 	return leaf, nil
 }
 
-// newLeaf creates a certificate that is valid for a year, but not longer than the authority's.
+// newLeaf creates a certificate that is valid for a year, or as long as the CA certificate if that expires earlier.
 func (a *Authority) newLeaf(template *x509.Certificate) (*pair, error) {
 	key, err := newKey()
 	if err != nil {
@@ -211,7 +214,8 @@ func (a *Authority) adminTemplate() *x509.Certificate {
 	}
 }
 
-// openClientCAs returns the certificates that client certificates may be signed by.
+// openClientCAs returns the CA certificates that client certificates may be signed by: that of the authority, and those of
+// Options.ClientCAFile.
 func (a *Authority) openClientCAs() (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.ca.certificate)

@@ -20,7 +20,7 @@ func open(t testing.TB, o Options) *Authority {
 	return a
 }
 
-// served returns the current serving certificate.
+// served returns the serving certificate of a new TLS handshake.
 func served(t testing.TB, a *Authority) *x509.Certificate {
 	t.Helper()
 	c, err := a.TLS().GetCertificate(nil)
@@ -35,15 +35,15 @@ func TestAuthorityPersists(t *testing.T) {
 	first := open(t, Options{Folder: folder})
 	second := open(t, Options{Folder: folder})
 	if string(first.CA()) != string(second.CA()) {
-		t.Error("the authority was replaced")
+		t.Error("the CA certificate was replaced when the folder was opened again, want it unchanged")
 	}
 	cert1, key1 := first.Admin()
 	cert2, key2 := second.Admin()
 	if string(cert1) != string(cert2) || string(key1) != string(key2) {
-		t.Error("the administrator's certificate was replaced")
+		t.Error("the administrator's certificate was replaced when the folder was opened again, want it unchanged")
 	}
 	if !served(t, first).Equal(served(t, second)) {
-		t.Error("the serving certificate was replaced")
+		t.Error("the serving certificate was replaced when the folder was opened again, want it unchanged")
 	}
 }
 
@@ -55,11 +55,11 @@ func TestFilePermissions(t *testing.T) {
 	}
 	files, err := os.ReadDir(folder)
 	if err != nil || len(files) != 4 {
-		t.Fatalf("%v, %v", files, err)
+		t.Fatalf("files in the folder: received %v, error %v, want 4 files", files, err)
 	}
 	for _, file := range files {
 		if info, err := file.Info(); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v, %v", file.Name(), info.Mode(), err)
+			t.Errorf("%s: mode = %v, error %v, want 0600", file.Name(), info.Mode(), err)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestServingCertificate(t *testing.T) {
 		}
 	}
 	if leaf.VerifyHostname("192.0.2.8") == nil {
-		t.Error("the serving certificate is valid for an unknown host")
+		t.Error("the serving certificate is valid for 192.0.2.8, want an error, because the host is not configured")
 	}
 }
 
@@ -97,7 +97,7 @@ func TestRenewalAfterHostChange(t *testing.T) {
 		t.Error(err)
 	}
 	if string(before.CA()) != string(after.CA()) {
-		t.Error("the authority was replaced")
+		t.Error("the CA certificate was replaced after a change of hosts, want it unchanged")
 	}
 }
 
@@ -118,13 +118,13 @@ func TestRenewal(t *testing.T) {
 			now := start.Add(test.after)
 			second := open(t, Options{Folder: folder, Now: func() time.Time { return now }})
 			if got := !served(t, first).Equal(served(t, second)); got != test.renewed {
-				t.Errorf("serving certificate renewed = %v, want the opposite", got)
+				t.Errorf("serving certificate renewed = %v, want %v", got, test.renewed)
 			}
 			if got := first.admin.certificate.Equal(second.admin.certificate); got == test.renewed {
-				t.Errorf("administrator's certificate kept = %v, want the opposite", got)
+				t.Errorf("administrator's certificate kept = %v, want %v", got, !test.renewed)
 			}
 			if served(t, second).NotAfter.Before(now) {
-				t.Error("the serving certificate is expired")
+				t.Error("the serving certificate is expired, want a valid one")
 			}
 		})
 	}
@@ -136,11 +136,11 @@ func TestRenewalWhileServing(t *testing.T) {
 	first := served(t, a)
 	now = now.Add(leafLifetime / 2)
 	if !served(t, a).Equal(first) {
-		t.Error("renewed too early")
+		t.Error("the serving certificate was renewed at half of its lifetime, want it unchanged")
 	}
 	now = now.Add(leafLifetime / 3)
 	if served(t, a).Equal(first) {
-		t.Error("not renewed")
+		t.Error("the serving certificate was not renewed in the last third of its lifetime")
 	}
 }
 
@@ -155,7 +155,7 @@ func TestLeafExpiresWithAuthority(t *testing.T) {
 	}
 	now = now.Add(2 * time.Hour)
 	if _, err := Open(Options{Folder: folder, Now: clock}); err == nil || !strings.Contains(err.Error(), "ca.crt: expired") {
-		t.Error(err)
+		t.Errorf("Open() with an expired CA = %v, want an error that ca.crt is expired", err)
 	}
 }
 
@@ -184,14 +184,14 @@ func TestDamagedFiles(t *testing.T) {
 			}
 			_, err := Open(Options{Folder: folder})
 			if err == nil {
-				t.Fatal("no error")
+				t.Fatal("Open() with damaged files: received no error")
 			}
 			for _, want := range test.want {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("Open() = %[2]v, want an error with %[1]q", want, err)
 				}
 			}
-			if strings.Contains(err.Error(), "MIG") { // as all keys begin
+			if strings.Contains(err.Error(), "MIG") { // the PEM encoding of every private key here begins with MIG
 				t.Errorf("the error contains a key: %v", err)
 			}
 		})
@@ -245,7 +245,8 @@ func notCA(folder string) error {
 	return os.WriteFile(filepath.Join(folder, caKeyFile), key, 0o600)
 }
 
-// TestMissingFiles checks that missing files are created again where that is possible.
+// TestMissingFiles checks that a missing CA certificate, serving certificate or administrator's certificate is created
+// again, and that certificates signed earlier stay valid.
 func TestMissingFiles(t *testing.T) {
 	for _, name := range []string{caCertFile, servingFile, adminFile} {
 		folder := t.TempDir()
@@ -257,12 +258,13 @@ func TestMissingFiles(t *testing.T) {
 		pool := x509.NewCertPool()
 		pool.AddCert(second.ca.certificate)
 		if _, err := first.admin.certificate.Verify(x509.VerifyOptions{Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
-			t.Errorf("without %s: certificates that were signed before are invalid: %v", name, err)
+			t.Errorf("without %s: the administrator's certificate that was signed earlier is invalid: %v", name, err)
 		}
 	}
 }
 
-// TestReplacedAuthority replaces the authority in the directory: certificates of the old one are replaced, too.
+// TestReplacedAuthority checks that the serving certificate is renewed if the CA certificate and key in the folder were
+// replaced by others.
 func TestReplacedAuthority(t *testing.T) {
 	folder := t.TempDir()
 	open(t, Options{Folder: folder})
@@ -273,7 +275,7 @@ func TestReplacedAuthority(t *testing.T) {
 		}
 	}
 	if err := served(t, open(t, Options{Folder: folder})).CheckSignatureFrom(other.ca.certificate); err != nil {
-		t.Error(err)
+		t.Errorf("serving certificate is not signed by the new CA: %v", err)
 	}
 }
 
@@ -303,7 +305,7 @@ func TestPEM(t *testing.T) {
 	cert, key := open(t, Options{}).Admin()
 	for text, want := range map[string]string{string(cert): "CERTIFICATE", string(key): "PRIVATE KEY"} {
 		if block, rest := pem.Decode([]byte(text)); block == nil || block.Type != want || len(rest) > 0 {
-			t.Errorf("expected one %s, received %s", want, block.Type)
+			t.Errorf("expected exactly one PEM block %s, received %s", want, text)
 		}
 	}
 }

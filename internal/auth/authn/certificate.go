@@ -17,32 +17,32 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// uidAttribute is the object identifier of the subject attribute that contains a user's uid.
+// uidAttribute is the object identifier of the subject attribute that contains a user's UID, as in Kubernetes.
 var uidAttribute = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57683, 2}
 
-// maxVerified is the maximum number of certificates whose verification is cached.
+// maxVerified is the maximum number of verified certificates in the cache.
 const maxVerified = 4096
 
-// Certificates authenticates requests by client certificate. It caches verified certificates: a connection carries many
-// requests, and verifying a certificate costs more than serving most of them. The zero value and nil accept no
+// Certificates authenticates requests by client certificate. It caches verified certificates, because a connection carries
+// many requests and verifying a certificate costs more than serving most of them. The zero value and nil accept no
 // certificate. It is safe for concurrent use.
 type Certificates struct {
 	roots *x509.CertPool
 	now   func() time.Time
-	// cache has a *verified for each *x509.Certificate. The map keeps the certificates reachable, so that no other
-	// certificate can be allocated at the address of a cached one.
+	// cache maps *x509.Certificate to *verified. Its keys keep the certificates reachable, so that no other certificate can
+	// be allocated at the address of a cached one.
 	cache sync.Map
 	count atomic.Int64
 }
 
-// verified is the result of verifying a certificate, and the time during which it is valid.
+// verified is the result of verifying a certificate chain, and the period in which the result is valid.
 type verified struct {
 	response     *authenticator.Response // nil for a certificate without a common name
 	since, until time.Time
 }
 
-// Certificates returns the authenticator for client certificates that the authority, or a certificate of
-// Options.ClientCAFile, has signed.
+// Certificates returns an authenticator that accepts client certificates signed by the authority or by a CA of
+// Options.ClientCAFile.
 func (a *Authority) Certificates() *Certificates {
 	return &Certificates{roots: a.clientCAs, now: a.options.Now}
 }
@@ -73,7 +73,7 @@ func (c *Certificates) authenticate(connection *tls.ConnectionState) (*authentic
 	return v.response, nil
 }
 
-// add caches a verified certificate. A full cache is cleared: filling it takes maxVerified valid certificates.
+// add caches a verified certificate. A full cache is cleared, which is rare: only maxVerified valid certificates fill it.
 func (c *Certificates) add(leaf *x509.Certificate, v *verified) {
 	if c.count.Load() >= maxVerified {
 		c.cache.Clear()
@@ -113,8 +113,8 @@ func (c *Certificates) verify(peer []*x509.Certificate, now time.Time) (*verifie
 	return v, nil
 }
 
-// certificateUser returns the user of a certificate: the common name is the user's name, the organizations are the groups.
-// It returns nil for a certificate without a common name.
+// certificateUser returns the user of a client certificate: the common name is the user's name, the organizations are the
+// groups. It returns nil for a certificate without a common name.
 func certificateUser(c *x509.Certificate) (*User, error) {
 	if c.Subject.CommonName == "" {
 		return nil, nil
@@ -130,7 +130,8 @@ func certificateUser(c *x509.Certificate) (*User, error) {
 	}), nil
 }
 
-// certificateUID returns the uid in the subject of a certificate; "" if there is none.
+// certificateUID returns the user's UID in the subject of a certificate; "" if there is none. Several or empty UIDs are an
+// error.
 func certificateUID(c *x509.Certificate) (string, error) {
 	uid, found := "", false
 	for _, name := range c.Subject.Names {
@@ -139,7 +140,7 @@ func certificateUID(c *x509.Certificate) (string, error) {
 		}
 		text, ok := name.Value.(string)
 		if !ok || text == "" || found {
-			return "", errors.New("subject: expected at most one uid, as a string, received another value or several")
+			return "", errors.New("subject: expected at most one uid, as a non-empty string, received another value or several")
 		}
 		uid, found = text, true
 	}

@@ -1,18 +1,18 @@
-// Package authn authenticates requests, by client certificate, bearer token and the authenticators of an embedding program, and has the
-// certificate authority of the server.
+// Package authn authenticates requests by client certificate, bearer token and the authenticators of an embedding program.
+// It also implements the certificate authority of the server.
 //
-// [Authenticator] is a union of authenticators with the interfaces of k8s.io/apiserver: [Certificates] and [Tokens] implement
-// them, with caches of their responses. Users are user.Info; a request without credentials has the user [Anonymous].
-// Package rbac authorizes users and impersonation.
+// [Authenticator] is a union of authenticators that implement the interfaces of k8s.io/apiserver. [Certificates] and
+// [Tokens] are the built-in ones. Users are user.Info; a request without credentials has the user [Anonymous]. Package rbac
+// authorizes users and impersonation.
 //
 // # The directory of an Authority
 //
 //	ca.crt      the certificate of the authority   server.pem  the serving certificate and its key
 //	ca.key      its key                            admin.pem   the administrator's certificate and its key
 //
-// Files are replaced atomically. Certificates that the authority has signed are renewed when a third of their lifetime is left, when
-// the hosts have changed, or when they are missing; the serving certificate also while the server runs. The authority itself is
-// never replaced: clients trust it.
+// Files are replaced atomically. A certificate that the authority has signed is renewed when a third of its lifetime is
+// left, when the hosts have changed, or when its file is missing; the serving certificate is also renewed while the server
+// runs. The CA certificate itself is never replaced, because clients trust it.
 //
 // # Invariants
 //

@@ -7,20 +7,20 @@ import (
 	"path/filepath"
 )
 
-// Only the user that runs the server can read keys and certificates.
+// fileMode and folderMode restrict keys and certificates to the user that runs the server.
 const (
 	fileMode   = 0o600
 	folderMode = 0o700
 )
 
-// writeFile replaces a file atomically and durably: after a crash, readers find the old content or the new one.
+// writeFile replaces a file atomically and durably: after a crash, the file has either the old or the new content.
 func writeFile(name string, content []byte) error {
 	folder := filepath.Dir(name)
 	temporary, err := os.CreateTemp(folder, "."+filepath.Base(name)+"-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temporary.Name()) // no effect after the rename
+	defer os.Remove(temporary.Name()) // has no effect after the rename
 	err = errors.Join(writeAndSync(temporary, content), temporary.Close())
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func syncFolder(name string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// readFile returns the content of a file; nil if it does not exist.
+// readFile returns the content of a file; nil if the file does not exist. The content of an empty file is not nil.
 func readFile(name string) ([]byte, error) {
 	content, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

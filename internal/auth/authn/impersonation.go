@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// The headers of impersonation.
+// The headers of impersonation, in their canonical form. impersonateExtra is the prefix of a header name.
 const (
 	impersonateUser  = "Impersonate-User"
 	impersonateUID   = "Impersonate-Uid"
@@ -17,8 +17,8 @@ const (
 	impersonateExtra = "Impersonate-Extra-"
 )
 
-// Impersonation returns the user that a request asks to impersonate, as the headers describe it; nil if the request does not
-// impersonate. The authorizer decides later whether it is allowed. The headers are removed.
+// Impersonation returns the user that the impersonation headers of a request describe, and removes these headers; nil if
+// there are none. It does not check whether the impersonation is allowed. Headers without a user name are a 400.
 func Impersonation(header http.Header) (*User, error) {
 	target := &User{Name: header.Get(impersonateUser), UID: header.Get(impersonateUID), Groups: header[impersonateGroup]}
 	hasHeaders := target.UID != "" || len(target.Groups) > 0
@@ -49,8 +49,8 @@ func addExtra(u *User, key string, values []string) {
 	u.Extra[key] = append(u.Extra[key], values...)
 }
 
-// extraKey decodes the key of an extra from the suffix of its header name, where it is percent-encoded and in any case. A
-// suffix that cannot be decoded is the key itself.
+// extraKey decodes the key of an extra field from the suffix of its header name, which is percent-encoded and not
+// case-sensitive. A suffix that cannot be decoded is used as it is, in lower case.
 func extraKey(encoded string) string {
 	lower := strings.ToLower(encoded)
 	if key, err := url.PathUnescape(lower); err == nil {

@@ -29,7 +29,7 @@ func TestImpersonation(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := Impersonation(test.header)
 			if !reflect.DeepEqual(got, test.want) || apierrors.IsBadRequest(err) != test.bad {
-				t.Errorf("%+v, %v", got, err)
+				t.Errorf("Impersonation() = %+v, %v, want %+v, bad request: %v", got, err, test.want, test.bad)
 			}
 			if got != nil && len(test.header) > 0 {
 				t.Errorf("impersonation headers are not removed: %v", test.header)
@@ -49,10 +49,10 @@ func TestSplitServiceAccount(t *testing.T) {
 	} {
 		namespace, name, ok := SplitServiceAccount(user)
 		if namespace != want[0] || name != want[1] || ok != (want[1] != "") {
-			t.Errorf("SplitServiceAccount(%q) = %q, %q, %v", user, namespace, name, ok)
+			t.Errorf("SplitServiceAccount(%q) = %q, %q, %v, want %q", user, namespace, name, ok, want)
 		}
 		if ok && ServiceAccountUser(namespace, name) != user {
-			t.Errorf("ServiceAccountUser(SplitServiceAccount(%q)) is another name", user)
+			t.Errorf("ServiceAccountUser(SplitServiceAccount(%q)) = %q, want the same name", user, ServiceAccountUser(namespace, name))
 		}
 	}
 }

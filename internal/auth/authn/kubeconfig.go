@@ -13,10 +13,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kubeconfigName is the name of the cluster, the user and the context.
+// kubeconfigName is the name of the cluster, of the user and of the context in the kubeconfig.
 const kubeconfigName = "cadastre"
 
-// Kubeconfig returns the administrator's kubeconfig for a server URL, such as https://127.0.0.1:6443. It refers to no other files.
+// Kubeconfig returns the administrator's kubeconfig for a server URL, such as https://127.0.0.1:6443. It embeds the
+// certificates and the key, and refers to no other files.
 func (a *Authority) Kubeconfig(server string) ([]byte, error) {
 	cluster := clientcmd.Cluster{Server: server, CertificateAuthorityData: a.ServingCA(), TLSServerName: a.ServerName(server)}
 	cert, key := a.Admin()
@@ -30,8 +31,8 @@ func (a *Authority) Kubeconfig(server string) ([]byte, error) {
 	})
 }
 
-// ServingCA returns the certificates, as PEM, by which clients verify the server: the authority's, or else the serving
-// certificate of Options.CertFile itself.
+// ServingCA returns the certificates, as PEM, with which clients verify the server: the serving certificate itself if
+// Options.CertFile is set, or else the CA certificate of the authority.
 func (a *Authority) ServingCA() []byte {
 	if a.serving.configured != nil {
 		return a.serving.configured
@@ -39,8 +40,8 @@ func (a *Authority) ServingCA() []byte {
 	return a.CA()
 }
 
-// ServerName returns the name that clients must verify in the serving certificate if it does not contain the host of the
-// server's URL; "" if it does.
+// ServerName returns the TLS server name that clients must verify if the serving certificate does not contain the host of
+// the server URL; "" if it does.
 func (a *Authority) ServerName(server string) string {
 	if a.serving.configured == nil {
 		return ""
@@ -63,8 +64,8 @@ func (a *Authority) WriteKubeconfig(name, server string) error {
 	return nil
 }
 
-// CheckKubeconfig returns an error for an existing file that WriteKubeconfig did not write: overwriting it would lose the contexts of
-// other clusters.
+// CheckKubeconfig returns an error if the file exists and was not written by WriteKubeconfig: overwriting it would lose the
+// contexts of other clusters.
 func CheckKubeconfig(name string) error {
 	content, err := readFile(name)
 	if err != nil {
@@ -80,7 +81,7 @@ func CheckKubeconfig(name string) error {
 	return fmt.Errorf("%s: expected no file or a kubeconfig that cadastre wrote, received other content, which would be lost; choose another file, or remove this one (KUBECONFIG may name several files, separated by %c)", name, filepath.ListSeparator)
 }
 
-// isCadastreKubeconfig reports whether all clusters, users and contexts have the names that Kubeconfig uses.
+// isCadastreKubeconfig reports whether all clusters, users and contexts of a kubeconfig have the name that Kubeconfig uses.
 func isCadastreKubeconfig(c *clientcmd.Config) bool {
 	for _, cluster := range c.Clusters {
 		if cluster.Name != kubeconfigName {
@@ -100,8 +101,8 @@ func isCadastreKubeconfig(c *clientcmd.Config) bool {
 	return len(c.Clusters) > 0
 }
 
-// serverName returns a name that the serving certificate contains if it does not contain the host of the server URL; "" if it
-// does.
+// serverName returns a DNS name of the serving certificate if the certificate does not contain the host of the server URL;
+// "" if it does, or if it contains no DNS name.
 func serverName(c *x509.Certificate, server string) string {
 	at, err := url.Parse(server)
 	if err != nil || c.VerifyHostname(at.Hostname()) == nil || len(c.DNSNames) == 0 {

@@ -23,10 +23,11 @@ type pair struct {
 	keyPEM      []byte
 }
 
-// newKey generates a P-256 key, which takes microseconds and is supported by all clients.
+// newKey generates a P-256 key, which takes microseconds and which all clients support.
 func newKey() (crypto.Signer, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
 
-// sign creates a certificate from a template. It is self-signed if the issuer is nil.
+// sign creates a certificate from a template, signed by the issuer, or self-signed if the issuer is nil. It sets the serial
+// number of the template.
 func sign(template *x509.Certificate, key crypto.Signer, issuer *pair) (*pair, error) {
 	var err error
 	if template.SerialNumber, err = newSerial(); err != nil {
@@ -52,7 +53,7 @@ func sign(template *x509.Certificate, key crypto.Signer, issuer *pair) (*pair, e
 	return &pair{certificate: certificate, signer: key, certPEM: certPEM, keyPEM: keyPEM}, nil
 }
 
-// newSerial returns a random serial number of 120 bits.
+// newSerial returns a random positive serial number of at most 121 bits.
 func newSerial() (*big.Int, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
@@ -69,7 +70,7 @@ func encodeKey(key crypto.Signer) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
-// parsePair parses a certificate and its key.
+// parsePair parses a certificate and its key. It returns an error if they do not belong together.
 func parsePair(certPEM, keyPEM []byte) (*pair, error) {
 	both, err := tls.X509KeyPair(certPEM, keyPEM)
 	if err != nil {
@@ -78,22 +79,23 @@ func parsePair(certPEM, keyPEM []byte) (*pair, error) {
 	return &pair{certificate: both.Leaf, signer: both.PrivateKey.(crypto.Signer), certPEM: certPEM, keyPEM: keyPEM}, nil
 }
 
-// tls returns the pair for a tls.Config.
+// tls returns the pair in the form that tls.Config requires.
 func (p *pair) tls() *tls.Certificate {
 	return &tls.Certificate{Certificate: [][]byte{p.certificate.Raw}, PrivateKey: p.signer, Leaf: p.certificate}
 }
 
-// isCurrent reports whether the issuer has signed the certificate, and more than a third of its lifetime is left.
+// isCurrent reports whether the certificate is signed by the issuer, and is valid with more than a third of its lifetime
+// left.
 func (p *pair) isCurrent(issuer *pair, now time.Time) bool {
 	whole := p.certificate.NotAfter.Sub(p.certificate.NotBefore)
 	return !now.Before(p.certificate.NotBefore) && p.certificate.NotAfter.Sub(now) > whole/3 &&
 		p.certificate.CheckSignatureFrom(issuer.certificate) == nil
 }
 
-// encode returns the certificate and the key as one PEM text, so that one file has both.
+// encode returns the certificate and the key as one PEM text, to be stored in one file.
 func (p *pair) encode() []byte { return bytes.Join([][]byte{p.certPEM, p.keyPEM}, nil) }
 
-// parseJoinedPair parses the result of encode.
+// parseJoinedPair parses the PEM text that encode returns.
 func parseJoinedPair(both []byte) (*pair, error) {
 	p, err := parsePair(both, both)
 	if err != nil {
@@ -106,7 +108,7 @@ func parseJoinedPair(both []byte) (*pair, error) {
 	return p, nil
 }
 
-// parseKey parses a private key in any of the PEM formats: SEC 1, PKCS #1, PKCS #8.
+// parseKey parses a private key as PEM in one of the formats SEC 1, PKCS #1 and PKCS #8.
 func parseKey(keyPEM []byte) (crypto.Signer, error) {
 	block, _ := pem.Decode(keyPEM)
 	if block == nil {

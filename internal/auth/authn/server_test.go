@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// serve starts a server that answers each request with its user, as JSON.
+// serve starts a server that answers each request with the authenticated user as JSON, and returns its URL.
 func serve(t *testing.T, a *Authority, tokens *Tokens) string {
 	t.Helper()
 	authenticator := NewAuthenticator(AuthenticatorOptions{Certificates: a.Certificates(), Tokens: tokens})
@@ -38,7 +38,7 @@ func serve(t *testing.T, a *Authority, tokens *Tokens) string {
 			user = response.User
 		}
 		if r.Header.Get("Authorization") != "" {
-			t.Error("the Authorization header is not removed")
+			t.Error("the Authorization header was passed to the handler, want it removed")
 		}
 		w.Header().Set("X-Protocol", r.Proto)
 		if err := json.NewEncoder(w).Encode(user); err != nil {
@@ -57,7 +57,7 @@ func serve(t *testing.T, a *Authority, tokens *Tokens) string {
 	return "https://" + listener.Addr().String()
 }
 
-// ask sends a request with a client config, and returns the response and its user.
+// ask sends a request with a client configuration. It returns the user that the server has authenticated, and the response.
 func ask(t *testing.T, config *rest.Config) (*User, *http.Response) {
 	t.Helper()
 	client, err := rest.HTTPClientFor(config)
@@ -95,7 +95,7 @@ func TestKubeconfig(t *testing.T) {
 		}
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
+		t.Errorf("kubeconfig: mode = %v, error %v, want 0600", info.Mode(), err)
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -107,17 +107,17 @@ func TestKubeconfig(t *testing.T) {
 	}
 	user, response := ask(t, config)
 	if user.Name != AdminUser || !slices.Equal(user.Groups, []string{MastersGroup, AuthenticatedGroup}) {
-		t.Errorf("%+v", user)
+		t.Errorf("user of the kubeconfig = %+v, want %s in %s", user, AdminUser, MastersGroup)
 	}
 	if id := user.Extra["authentication.kubernetes.io/credential-id"]; len(id) != 1 || !strings.HasPrefix(id[0], "X509SHA256=") {
-		t.Errorf("%+v", user)
+		t.Errorf("user of the kubeconfig = %+v, want a credential-id X509SHA256=…", user)
 	}
 	if got := response.Header.Get("X-Protocol"); got != "HTTP/2.0" {
 		t.Errorf("protocol = %s, want HTTP/2", got)
 	}
 }
 
-// TestCheckKubeconfig checks that only missing, empty and own kubeconfigs may be replaced.
+// TestCheckKubeconfig checks that only missing and empty files, and kubeconfigs that cadastre wrote, may be replaced.
 func TestCheckKubeconfig(t *testing.T) {
 	own, err := open(t, Options{}).Kubeconfig("https://127.0.0.1:6443")
 	if err != nil {
@@ -127,7 +127,7 @@ func TestCheckKubeconfig(t *testing.T) {
 		name, content string
 		may           bool
 	}{
-		{"ours", string(own), true},
+		{"written by cadastre", string(own), true},
 		{"empty", "\n", true},
 		{"another cluster", strings.Replace(string(own), "name: cadastre", "name: work", 1), false},
 		{"another user", strings.Replace(string(own), "users:\n", "users:\n- name: me\n  user: {}\n", 1), false},
@@ -147,7 +147,8 @@ func TestCheckKubeconfig(t *testing.T) {
 	}
 }
 
-// TestConfiguredServingCertificate configures a serving certificate for names other than the host of the server's URL.
+// TestConfiguredServingCertificate checks that the kubeconfig works if Options.CertFile is a certificate for other names
+// than the host of the server URL.
 func TestConfiguredServingCertificate(t *testing.T) {
 	for _, names := range [][]string{{"cadastre.example.org"}, {"*.example.org"}, {"localhost"}} {
 		key, err := newKey()
@@ -172,12 +173,12 @@ func TestConfiguredServingCertificate(t *testing.T) {
 			t.Fatal(err)
 		}
 		if user, _ := ask(t, config); user.Name != AdminUser {
-			t.Errorf("%v: %+v", names, user)
+			t.Errorf("certificate for %v: user of the kubeconfig = %+v, want %s", names, user, AdminUser)
 		}
 	}
 }
 
-// client returns a client config without credentials.
+// client returns a client configuration without credentials that trusts the authority.
 func client(a *Authority, address string) *rest.Config {
 	return &rest.Config{Host: address, TLSClientConfig: rest.TLSClientConfig{CAData: a.CA()}}
 }
@@ -221,13 +222,13 @@ func TestAuthenticateRequest(t *testing.T) {
 			}
 			user, response := ask(t, config)
 			if response.StatusCode != test.status || user.Name != test.user || !slices.Equal(user.Groups, test.groups) {
-				t.Errorf("response = %d, user %+v, want %d, %s", response.StatusCode, user, test.status, test.user)
+				t.Errorf("response = %d, user %+v, want %d, user %s, groups %v", response.StatusCode, user, test.status, test.user, test.groups)
 			}
 		})
 	}
 }
 
-// issue creates a client certificate.
+// issue creates a client certificate signed by the authority, for a user name and groups.
 func issue(t *testing.T, a *Authority, name string, groups ...string) *pair {
 	t.Helper()
 	p, err := a.newLeaf(&x509.Certificate{
@@ -264,11 +265,11 @@ func TestRejectsOldTLS(t *testing.T) {
 	defer connection.Close()
 	old := tls.Client(connection, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
 	if err := old.HandshakeContext(t.Context()); err == nil {
-		t.Error("the server accepts TLS 1.1")
+		t.Error("handshake with TLS 1.1 succeeded, want an error")
 	}
 }
 
-// certificateUserOf returns the user of a connection; nil if the client sent no certificate.
+// certificateUserOf returns the user of the client certificate of a connection; nil if the client sent none.
 func certificateUserOf(c *Certificates, connection *tls.ConnectionState) (user.Info, error) {
 	response, err := c.authenticate(connection)
 	if response == nil {
@@ -277,7 +278,7 @@ func certificateUserOf(c *Certificates, connection *tls.ConnectionState) (user.I
 	return response.User, err
 }
 
-// connection returns the state of a connection whose client sent certificates.
+// connection returns the state of a TLS connection whose client sent these certificates.
 func connection(peer ...*x509.Certificate) *tls.ConnectionState {
 	return &tls.ConnectionState{PeerCertificates: peer}
 }
@@ -289,16 +290,16 @@ func TestCachedCertificateExpires(t *testing.T) {
 	c := connection(a.admin.certificate)
 	for range 2 {
 		if user, err := certificateUserOf(certificates, c); err != nil || user.GetName() != AdminUser {
-			t.Fatalf("%v, %v", user, err)
+			t.Fatalf("user = %v, error %v, want %s", user, err, AdminUser)
 		}
 	}
 	now = now.Add(leafLifetime + time.Second)
 	if user, err := certificateUserOf(certificates, c); err == nil {
-		t.Errorf("an expired certificate is accepted for %v", user)
+		t.Errorf("expired certificate: received user %v, want an error", user)
 	}
 	now = now.Add(-leafLifetime - time.Hour)
 	if user, err := certificateUserOf(certificates, c); err == nil {
-		t.Errorf("a certificate that is not yet valid is accepted for %v", user)
+		t.Errorf("certificate that is not yet valid: received user %v, want an error", user)
 	}
 }
 
@@ -314,7 +315,7 @@ func TestCertificateCacheIsBounded(t *testing.T) {
 	count := 0
 	certificates.cache.Range(func(any, any) bool { count++; return true })
 	if count > maxVerified || int64(count) != certificates.count.Load() {
-		t.Errorf("the cache has %d certificates, count = %d, want at most %d", count, certificates.count.Load(), maxVerified)
+		t.Errorf("the cache contains %d certificates, count = %d; want equal numbers of at most %d", count, certificates.count.Load(), maxVerified)
 	}
 }
 
@@ -333,15 +334,15 @@ func TestIntermediateCertificate(t *testing.T) {
 	}
 	leaf := issue(t, &Authority{ca: middle, options: Options{Now: time.Now}}, "dora").certificate
 	if user, err := certificateUserOf(a.Certificates(), connection(leaf)); err == nil {
-		t.Errorf("without the intermediate certificate: accepted for %v", user)
+		t.Errorf("chain without the intermediate certificate: received user %v, want an error", user)
 	}
 	certificates := a.Certificates()
 	user, err := certificateUserOf(certificates, connection(leaf, middle.certificate))
 	if err != nil || user.GetName() != "dora" {
-		t.Fatalf("%v, %v", user, err)
+		t.Fatalf("user = %v, error %v, want dora", user, err)
 	}
 	if v, _ := certificates.cache.Load(leaf); v.(*verified).until.After(middle.certificate.NotAfter) {
-		t.Error("the cache entry is valid longer than the issuer")
+		t.Error("the cache entry is valid longer than the intermediate certificate, want at most as long")
 	}
 }
 
@@ -365,7 +366,7 @@ func TestCertificateUID(t *testing.T) {
 		}
 		user, err := certificateUserOf(a.Certificates(), connection(p.certificate))
 		if (err != nil) != test.fails || user != nil && user.GetUID() != test.want {
-			t.Errorf("%v: %v, %v", test.subject, user, err)
+			t.Errorf("%v: user = %v, error %v, want uid %q, error: %v", test.subject, user, err, test.want, test.fails)
 		}
 	}
 }

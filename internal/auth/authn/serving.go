@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// defaultHosts are the names and addresses of the server on its machine and in a cluster.
+// defaultHosts are the names and addresses under which clients reach the server on its own machine and in a cluster.
 var defaultHosts = []string{"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
 
-// renewalRetry is the delay before the renewal of the serving certificate is retried.
+// renewalRetry is the minimum time between two attempts to renew the serving certificate.
 const renewalRetry = time.Hour
 
-// serving is the serving certificate. It is renewed while the server runs.
+// serving is the serving certificate, which is renewed while the server runs. It is safe for concurrent use.
 type serving struct {
 	a          *Authority
 	current    atomic.Pointer[tls.Certificate]
-	configured []byte // the certificate of Options.CertFile, as PEM; nil if the authority has signed the certificate
+	configured []byte // configured is the certificate of Options.CertFile, as PEM; nil if the authority has signed the serving certificate
 
-	mu   sync.Mutex // held during a renewal
-	next time.Time  // the earliest time of the next renewal
+	mu   sync.Mutex // mu is held during a renewal
+	next time.Time  // next is the earliest time of the next renewal attempt; guarded by mu
 }
 
 func (a *Authority) openServing() (*serving, error) {
@@ -42,7 +42,7 @@ func (a *Authority) openServing() (*serving, error) {
 	return s, nil
 }
 
-// load loads the certificate of Options.CertFile.
+// load loads the serving certificate of Options.CertFile and its key.
 func (s *serving) load(certFile, keyFile string) error {
 	if certFile == "" || keyFile == "" {
 		return fmt.Errorf("expected a certificate file and a key file, received certificate file %q and key file %q; set both or none", certFile, keyFile)
@@ -58,7 +58,8 @@ func (s *serving) load(certFile, keyFile string) error {
 	return nil
 }
 
-// certificate returns the current serving certificate. It implements tls.Config.GetCertificate.
+// certificate returns the current serving certificate, after renewing it if necessary. It is the tls.Config.GetCertificate
+// of the server.
 func (s *serving) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	current := s.current.Load()
 	if s.configured == nil && s.needsRenewal(current) {
@@ -73,8 +74,8 @@ func (s *serving) needsRenewal(c *tls.Certificate) bool {
 	return c.Leaf.NotAfter.Sub(s.a.options.Now()) <= whole/3
 }
 
-// renew replaces the certificate. If that fails, the old one stays in use and the renewal is retried later. Concurrent handshakes
-// use the old certificate, which is valid for months.
+// renew replaces the serving certificate. If that fails, the old certificate stays in use, and the renewal is retried after
+// renewalRetry. Concurrent handshakes use the old certificate, which is valid for months.
 func (s *serving) renew() {
 	if !s.mu.TryLock() {
 		return
@@ -100,13 +101,13 @@ func (a *Authority) servingTemplate() *x509.Certificate {
 	}
 }
 
-// coversHosts reports whether a certificate is for the current names and addresses.
+// coversHosts reports whether a certificate contains exactly the current names and addresses of the server.
 func (a *Authority) coversHosts(c *x509.Certificate) bool {
 	names, addresses := a.hosts()
 	return slices.Equal(names, c.DNSNames) && slices.EqualFunc(addresses, c.IPAddresses, net.IP.Equal)
 }
 
-// hosts returns the names and addresses of the serving certificate, sorted and without duplicates.
+// hosts returns the DNS names and IP addresses for the serving certificate, sorted and without duplicates.
 func (a *Authority) hosts() (names []string, addresses []net.IP) {
 	for _, host := range slices.Concat(defaultHosts, a.options.Hosts) {
 		switch address := net.ParseIP(host); {
@@ -124,7 +125,8 @@ func (a *Authority) hosts() (names []string, addresses []net.IP) {
 	return slices.Compact(names), slices.CompactFunc(addresses, net.IP.Equal)
 }
 
-// appendLocalHosts appends the host name and the addresses of this machine, as far as the operating system returns them.
+// appendLocalHosts appends the host name and the addresses of this machine. It skips those that the operating system does
+// not report.
 func appendLocalHosts(names []string, addresses []net.IP) ([]string, []net.IP) {
 	if name, err := os.Hostname(); err == nil && name != "" {
 		names = append(names, name)
@@ -141,8 +143,8 @@ func appendLocalHosts(names []string, addresses []net.IP) ([]string, []net.IP) {
 	return names, addresses
 }
 
-// TLS returns the TLS configuration of the server. Client certificates are requested, and verified when a request is authenticated: an
-// invalid one is answered with 401 instead of a failed handshake.
+// TLS returns the TLS configuration of the server. Client certificates are requested during the handshake and verified when
+// a request is authenticated, so that an invalid certificate is answered with 401 instead of a failed handshake.
 func (a *Authority) TLS() *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,

@@ -15,13 +15,13 @@ import (
 )
 
 // Tokens authenticates static bearer tokens. The tokens are stored as hashes, so that the duration of a lookup reveals
-// nothing about them and none can be logged. A nil *Tokens accepts no token. It is safe for concurrent use.
+// nothing about them and no token can be logged. A nil *Tokens accepts no token. It is safe for concurrent use.
 type Tokens struct {
 	responses map[[sha256.Size]byte]*authenticator.Response
 }
 
-// ReadTokens reads a file in the format of kube-apiserver's --token-auth-file: CSV with token, user name, uid and,
-// optionally, a quoted list of groups.
+// ReadTokens reads a file in the format of kube-apiserver's --token-auth-file: CSV with the columns token, user name, uid
+// and, optionally, a quoted list of groups.
 func ReadTokens(name string) (*Tokens, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -45,7 +45,7 @@ func parseTokens(from io.Reader) (*Tokens, error) {
 			return tokens, nil
 		}
 		if err != nil {
-			return nil, err // names the line and the column, not the content
+			return nil, err // the error contains the line and column, but not the content
 		}
 		line, _ := reader.FieldPos(0)
 		if err := tokens.add(record); err != nil {
@@ -54,7 +54,7 @@ func parseTokens(from io.Reader) (*Tokens, error) {
 	}
 }
 
-// add adds the token of one line. Its errors must not contain the token.
+// add adds the token of one record of the file. Its errors must not contain the token.
 func (t *Tokens) add(record []string) error {
 	if len(record) < 3 {
 		return fmt.Errorf(`expected at least 3 columns (token,user,uid,"group1,group2"), received %d`, len(record))

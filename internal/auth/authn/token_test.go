@@ -49,7 +49,7 @@ func TestInvalidTokenFiles(t *testing.T) {
 		}
 	}
 	if _, err := ReadTokens(filepath.Join(t.TempDir(), "none.csv")); err == nil || !strings.Contains(err.Error(), "none.csv") {
-		t.Error(err)
+		t.Errorf("ReadTokens() of a missing file = %v, want an error that names none.csv", err)
 	}
 }
 

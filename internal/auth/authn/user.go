@@ -8,10 +8,11 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// User is the user.Info that the server's own authenticators return. Requests share users: do not modify one, copy it.
+// User is the user.Info that the server's own authenticators return. Users are shared between requests: copy a User before
+// changing it.
 type User = user.DefaultInfo
 
-// Users and groups that the server treats specially.
+// Users and groups that the server treats specially, as Kubernetes does.
 const (
 	AnonymousUser        = user.Anonymous
 	UnauthenticatedGroup = user.AllUnauthenticated
@@ -19,7 +20,7 @@ const (
 	MastersGroup         = user.SystemPrivilegedGroup
 	NodesGroup           = user.NodesGroup
 	// ServiceAccountsGroup is the group of all service accounts. The service accounts of a namespace are also in the group
-	// ServiceAccountsGroup:NAMESPACE.
+	// system:serviceaccounts:NAMESPACE.
 	ServiceAccountsGroup = "system:serviceaccounts"
 )
 
@@ -31,14 +32,14 @@ const (
 // Anonymous is the user of requests without credentials.
 var Anonymous user.Info = &User{Name: AnonymousUser, Groups: []string{UnauthenticatedGroup}}
 
-// Admin is the user of the administrator's certificate.
+// Admin is the user that the administrator's client certificate authenticates.
 var Admin user.Info = &User{Name: AdminUser, Groups: []string{MastersGroup, AuthenticatedGroup}}
 
 // InGroup reports whether a user is a member of a group.
 func InGroup(u user.Info, group string) bool { return slices.Contains(u.GetGroups(), group) }
 
 // WithImpliedGroup returns the user as a member of system:authenticated, or of system:unauthenticated if it is the anonymous
-// user. It returns u itself if u is in one of these groups.
+// user. It returns u itself if u is already in one of these groups, or else a copy.
 func WithImpliedGroup(u *User) *User {
 	group := AuthenticatedGroup
 	if u.Name == AnonymousUser {
@@ -57,12 +58,13 @@ func ServiceAccountUser(namespace, name string) string {
 	return serviceAccountPrefix + namespace + ":" + name
 }
 
-// ServiceAccountGroups returns the groups of the service accounts of a namespace.
+// ServiceAccountGroups returns the groups that every service account of a namespace is in.
 func ServiceAccountGroups(namespace string) []string {
 	return []string{ServiceAccountsGroup, ServiceAccountsGroup + ":" + namespace}
 }
 
-// SplitServiceAccount returns the service account that a user name stands for; false if it is not one of a service account.
+// SplitServiceAccount returns the namespace and name of a service account from its user name; false if the user is not a
+// service account.
 func SplitServiceAccount(user string) (namespace, name string, ok bool) {
 	rest, ok := strings.CutPrefix(user, serviceAccountPrefix)
 	if !ok {
@@ -77,7 +79,7 @@ func SplitServiceAccount(user string) (namespace, name string, ok bool) {
 	return namespace, name, true
 }
 
-// SplitNode returns the node that a user name stands for; false if it is not one of a node.
+// SplitNode returns the name of a node from the user name of its kubelet; false if the user is not a node.
 func SplitNode(user string) (name string, ok bool) {
 	name, ok = strings.CutPrefix(user, nodePrefix)
 	if !ok || len(validation.NameIsDNSSubdomain(name, false)) > 0 {

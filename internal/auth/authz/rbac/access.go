@@ -18,7 +18,8 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// accessSpec is the part of the spec that all access reviews share: the request to authorize. Exactly one field is set.
+// accessSpec is the part of the spec that all access reviews share: the request to authorize, for a resource or for a
+// non-resource path. Exactly one field of a valid spec is set.
 type accessSpec struct {
 	resource *authorizationv1.ResourceAttributes
 	path     *authorizationv1.NonResourceAttributes
@@ -28,7 +29,7 @@ func newAccessSpec(s *authorizationv1.SubjectAccessReviewSpec) accessSpec {
 	return accessSpec{resource: s.ResourceAttributes, path: s.NonResourceAttributes}
 }
 
-// invalidReview returns the error for an invalid review. As in kube-apiserver, it does not name the kind.
+// invalidReview returns the 422 for an invalid review. As in kube-apiserver, it does not name the kind.
 func invalidReview(errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: authorizationv1.GroupName}, "", errs)
 }
@@ -44,7 +45,8 @@ func (s accessSpec) attributes(u user.Info) *Attributes {
 	}
 }
 
-// fieldSelector returns the field selector of the request, without requirements that cannot be parsed.
+// fieldSelector returns the requirements of the review's field selector. It leaves out requirements that are not supported;
+// a raw selector that cannot be parsed is an error.
 func (s accessSpec) fieldSelector() (parsed fields.Requirements, err error) {
 	f := s.resource.FieldSelector
 	if f == nil {
@@ -70,7 +72,8 @@ func (s accessSpec) fieldSelector() (parsed fields.Requirements, err error) {
 	return parsed, nil
 }
 
-// labelSelector returns the label selector of the request, without requirements that cannot be parsed.
+// labelSelector returns the requirements of the review's label selector. It leaves out invalid requirements; a raw selector
+// that cannot be parsed is an error.
 func (s accessSpec) labelSelector() (parsed labels.Requirements, err error) {
 	l := s.resource.LabelSelector
 	if l == nil {
@@ -130,7 +133,7 @@ func (s accessSpec) validate() (errs field.ErrorList) {
 	return errs
 }
 
-// validateSelector validates a selector: it is either a string or a list of valid requirements.
+// validateSelector returns the errors of a selector, which must be either a raw string or a list of valid requirements.
 func validateSelector[R any](at *field.Path, raw string, list []R, validate func(R, *field.Path) field.ErrorList) (errs field.ErrorList) {
 	switch {
 	case raw != "" && len(list) > 0:
@@ -151,7 +154,8 @@ func validateSubject(s *authorizationv1.SubjectAccessReviewSpec) field.ErrorList
 	return nil
 }
 
-// mustBeEmpty rejects metadata: a review is not stored.
+// mustBeEmpty returns an error if a review contains metadata, which would have no effect because reviews are not stored.
+// managedFields are ignored.
 func mustBeEmpty(meta metav1.ObjectMeta) field.ErrorList {
 	if isEmpty(meta) {
 		return nil
@@ -164,7 +168,7 @@ func isEmpty(meta metav1.ObjectMeta) bool {
 	return equality.Semantic.DeepEqual(metav1.ObjectMeta{}, meta)
 }
 
-// validateLocal validates a review in a namespace: it must be for a resource of that namespace.
+// validateLocal returns the errors of a LocalSubjectAccessReview: it must be for a resource in the namespace of the review.
 func (s accessSpec) validateLocal(meta metav1.ObjectMeta) (errs field.ErrorList) {
 	namespace := meta.Namespace
 	meta.Namespace = ""
@@ -181,8 +185,8 @@ func (s accessSpec) validateLocal(meta metav1.ObjectMeta) (errs field.ErrorList)
 	return errs
 }
 
-// selectorErrors reports the selectors that cannot be parsed. They do not change the decision of RBAC, whose rules have no
-// selectors.
+// selectorErrors returns a text that names the selectors which cannot be parsed; "" if there are none. They do not change
+// the decision of RBAC, whose rules do not depend on selectors.
 func (s accessSpec) selectorErrors() string {
 	if s.resource == nil {
 		return ""
@@ -216,7 +220,7 @@ func appendIgnored[R any](texts []string, name string, rawFails bool, list []R, 
 	return append(texts, "spec.resourceAttributes."+name+how)
 }
 
-// readsField reports whether a requirement of a field selector is supported.
+// readsField reports whether a requirement of a field selector is supported: In or NotIn with a single value.
 func readsField(r metav1.FieldSelectorRequirement) bool {
 	return len(r.Values) == 1 && (r.Operator == metav1.FieldSelectorOpIn || r.Operator == metav1.FieldSelectorOpNotIn)
 }

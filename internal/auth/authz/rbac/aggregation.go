@@ -17,7 +17,8 @@ const AggregationManager = "clusterrole-aggregation-controller"
 // aggregationRetry is the delay before Aggregate retries a failed apply.
 const aggregationRetry = time.Second
 
-// affectsAggregation reports whether a change of a role may change the rules of aggregated roles.
+// affectsAggregation reports whether a ClusterRole is aggregated itself or contributes its rules to an aggregated
+// ClusterRole.
 func (x *index) affectsAggregation(r *role) bool {
 	if !r.exists {
 		return false
@@ -45,8 +46,8 @@ func (r *role) selects(other *role) bool {
 	return false
 }
 
-// recordChange records that rules must be aggregated again if the changed role affects them, in its new state or, as before
-// reports, in its old one.
+// recordChange records that aggregated rules must be computed again if the changed role affects them in its new state, or if
+// before states that it affected them in its old state.
 func (x *index) recordChange(changed *role, before bool) {
 	if changed.key.namespace != "" {
 		return
@@ -59,7 +60,8 @@ func (x *index) recordChange(changed *role, before bool) {
 	x.needsAggregation = x.needsAggregation || before || x.affectsAggregation(changed)
 }
 
-// aggregate computes the rules of aggregated roles if a change affected them. It is called after every batch of changes.
+// aggregate computes the rules of all aggregated ClusterRoles if a recorded change affects them. It is called after every
+// batch of changes.
 func (x *index) aggregate() {
 	if !x.needsAggregation {
 		return
@@ -71,7 +73,7 @@ func (x *index) aggregate() {
 	}
 }
 
-// clusterRoles returns the existing ClusterRoles in the order of their names.
+// clusterRoles returns the existing ClusterRoles, sorted by name.
 func (x *index) clusterRoles() (found []*role) {
 	for at, r := range x.roles {
 		if at.namespace == "" && r.exists {
@@ -82,8 +84,9 @@ func (x *index) clusterRoles() (found []*role) {
 	return found
 }
 
-// aggregateRules returns the rules of the roles that a role selects, without duplicates. within are the aggregated roles on the
-// path of the recursion: roles that select each other are followed once.
+// aggregateRules returns the rules of all candidates that the selectors of the role g match, without duplicates. It recurs
+// into candidates that are aggregated themselves. within contains the roles on the current path of the recursion, which ends
+// cycles of roles that select each other.
 func aggregateRules(g *role, candidates, within []*role) []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
 	for _, s := range g.selectors {
@@ -105,14 +108,14 @@ func aggregateRules(g *role, candidates, within []*role) []rbacv1.PolicyRule {
 	return rules
 }
 
-// AggregatedRole is a ClusterRole whose stored rules differ from its aggregated ones.
+// AggregatedRole is an aggregated ClusterRole whose stored rules differ from the computed ones.
 type AggregatedRole struct {
 	Name string
 	// Configuration is the JSON to apply, with force, as AggregationManager.
 	Configuration []byte
 }
 
-// OutdatedRoles returns the aggregated ClusterRoles whose stored rules are outdated, in the order of their names.
+// OutdatedRoles returns the aggregated ClusterRoles whose stored rules differ from the computed ones, sorted by name.
 func (a *Authorizer) OutdatedRoles() ([]AggregatedRole, error) {
 	a.mu.RLock()
 	outdated := map[string][]rbacv1.PolicyRule{}
@@ -139,8 +142,9 @@ func (a *Authorizer) OutdatedRoles() ([]AggregatedRole, error) {
 	return found, nil
 }
 
-// Aggregate applies the rules of aggregated ClusterRoles to the stored objects, so that clients can read them, until the context
-// ends or the Authorizer is closed. Authorization does not depend on the stored rules. A failed apply is retried.
+// Aggregate applies the computed rules of aggregated ClusterRoles to the stored objects, so that clients can read them. It
+// runs until ctx is canceled or the Authorizer is closed, and retries failed applies. Authorization does not depend on the
+// stored rules.
 func (a *Authorizer) Aggregate(ctx context.Context, apply func(ctx context.Context, g AggregatedRole) error) {
 	for {
 		changed := a.follower.Updated()
@@ -160,7 +164,8 @@ func (a *Authorizer) Aggregate(ctx context.Context, apply func(ctx context.Conte
 	}
 }
 
-// applyAggregated applies outdated rules, and reports whether an apply failed.
+// applyAggregated applies the computed rules of all outdated ClusterRoles, and reports whether an apply failed and must be
+// retried.
 func (a *Authorizer) applyAggregated(ctx context.Context, apply func(ctx context.Context, g AggregatedRole) error) (retry bool) {
 	found, err := a.OutdatedRoles()
 	if err != nil {

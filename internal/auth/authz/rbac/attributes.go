@@ -14,20 +14,20 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// Attributes describe a request to authorize. *Attributes implements authorizer.Attributes; its fields spare the server's own
-// authorizer the interface calls.
+// Attributes describe a request to authorize. *Attributes implements authorizer.Attributes. Package rbac reads its fields
+// directly, which saves interface calls.
 type Attributes struct {
 	User user.Info
-	// Verb is the verb of a resource request: get, list, watch, create, update, patch, delete, deletecollection; for a
+	// Verb is the verb of a resource request (get, list, watch, create, update, patch, delete or deletecollection) or, for a
 	// non-resource request, the HTTP method in lower case.
 	Verb string
-	// Group is "" for the core group. Namespace of a request for a Namespace is its name: a role in a namespace may allow
-	// reading that Namespace.
+	// Group is "" for the core group. For a request for a Namespace object, Namespace is the name of that object, so that a
+	// Role in the namespace can allow to read it.
 	Group, Version, Resource, Subresource, Namespace, Name string
 	// NonResource reports whether the request is for Path, not for a resource.
 	NonResource bool
 	Path        string
-	// FieldSelector and LabelSelector parse the selectors of the request; nil means that it has none.
+	// FieldSelector and LabelSelector return the parsed selectors of the request; they are nil if it has none.
 	FieldSelector func() (fields.Requirements, error)
 	LabelSelector func() (labels.Requirements, error)
 }
@@ -83,7 +83,8 @@ func (a *Attributes) GetLabelSelector() (labels.Requirements, error) {
 	return a.LabelSelector()
 }
 
-// attributesOf returns the attributes of a caller that has its own implementation, such as Kubernetes' CEL library.
+// attributesOf converts other implementations of authorizer.Attributes, such as that of Kubernetes' CEL library, to
+// *Attributes.
 func attributesOf(a authorizer.Attributes) *Attributes {
 	if own, ok := a.(*Attributes); ok {
 		return own
@@ -95,7 +96,7 @@ func attributesOf(a authorizer.Attributes) *Attributes {
 	}
 }
 
-// Check returns nil if the authorizer allows a request, a 403 if it does not, and a 500 if it failed to decide.
+// Check returns nil if the authorizer allows a request, a 403 if it does not, and a 500 if it returns an error.
 func Check(ctx context.Context, a authorizer.Authorizer, at *Attributes) error {
 	decision, reason, err := a.Authorize(ctx, at)
 	switch {
@@ -107,10 +108,10 @@ func Check(ctx context.Context, a authorizer.Authorizer, at *Attributes) error {
 	return at.Forbidden(reason)
 }
 
-// htmlEscaper escapes text of clients in messages, as kube-apiserver does.
+// htmlEscaper escapes texts that clients have sent, for use in messages, as kube-apiserver does.
 var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// Forbidden returns the 403 for a request that is not allowed. The reason may be "".
+// Forbidden returns the 403 for a request that is not allowed. The reason is appended to its message unless it is "".
 func (a *Attributes) Forbidden(reason string) *apierrors.StatusError {
 	message := htmlEscaper.Replace(a.denial())
 	if reason != "" {
@@ -122,7 +123,7 @@ func (a *Attributes) Forbidden(reason string) *apierrors.StatusError {
 	return apierrors.NewForbidden(schema.GroupResource{Group: a.Group, Resource: a.Resource}, a.Name, errors.New(message))
 }
 
-// denial describes the denied request, in kube-apiserver's words.
+// denial returns the message for a denied request, in kube-apiserver's words.
 func (a *Attributes) denial() string {
 	name := ""
 	if a.User != nil {

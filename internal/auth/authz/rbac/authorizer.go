@@ -28,8 +28,8 @@ type Authorizer struct {
 	index *index
 }
 
-// New returns an Authorizer for the roles and bindings of a watch cache. It has loaded all of them, and follows their
-// changes until Close.
+// New returns an Authorizer for the roles and bindings in a watch cache. It loads all of them before it returns, and follows
+// their changes until Close. A nil log means slog.Default.
 func New(ctx context.Context, c *watchcache.Cache, log *slog.Logger) (a *Authorizer, err error) {
 	a = &Authorizer{log: log, index: newIndex()}
 	if a.log == nil {
@@ -42,8 +42,8 @@ func New(ctx context.Context, c *watchcache.Cache, log *slog.Logger) (a *Authori
 // Close stops following the watch cache.
 func (a *Authorizer) Close() { a.follower.Close() }
 
-// Union returns an authorizer that calls the given authorizers in order, then RBAC. The first that allows or denies a request
-// decides. Members of system:masters are always allowed, so that administrators can repair a faulty configuration.
+// Union returns an authorizer that calls the given authorizers in order, then RBAC. The first that allows or denies a
+// request decides. Members of system:masters are always allowed, so that administrators can repair a faulty configuration.
 func (a *Authorizer) Union(authorizers ...authorizer.Authorizer) authorizer.Authorizer {
 	if len(authorizers) == 0 {
 		return a
@@ -68,8 +68,8 @@ func (a *Authorizer) Authorize(_ context.Context, at authorizer.Attributes) (aut
 	return authorizer.DecisionNoOpinion, reason, nil
 }
 
-// Allowed reports whether a rule allows a request. The reason names the binding that allows it, or else the roles that
-// bindings of the user refer to and that do not exist; it is "" for members of system:masters.
+// Allowed reports whether a rule allows a request. If so, the reason names the binding; it is "" for members of
+// system:masters. If not, the reason names the roles that do not exist although bindings of the user refer to them.
 func (a *Authorizer) Allowed(at *Attributes) (allowed bool, reason string) {
 	if authn.InGroup(at.User, authn.MastersGroup) {
 		return true, ""
@@ -85,8 +85,8 @@ func (a *Authorizer) Allowed(at *Attributes) (allowed bool, reason string) {
 	return false, ""
 }
 
-// RulesFor returns the rules that a user has in a namespace. The error names the roles that bindings of the user refer to and
-// that do not exist; the rules are complete apart from these.
+// RulesFor returns the rules that a user has in a namespace. The error names the roles that do not exist although bindings
+// of the user refer to them; all other rules are returned nevertheless.
 func (a *Authorizer) RulesFor(u user.Info, namespace string) ([]rbacv1.PolicyRule, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -99,7 +99,8 @@ func (a *Authorizer) RulesFor(u user.Info, namespace string) ([]rbacv1.PolicyRul
 	return rules, a.index.missingRoles(u, namespace)
 }
 
-// missingRoles returns an error that names the roles which bindings of a user refer to and which do not exist.
+// missingRoles returns an error that names the roles which do not exist although bindings of a user refer to them; nil if
+// there are none.
 func (x *index) missingRoles(u user.Info, namespace string) error {
 	var missing []error
 	for _, b := range x.bindingsOf(u, namespace) {
@@ -113,8 +114,8 @@ func (x *index) missingRoles(u user.Info, namespace string) error {
 	return utilerrors.NewAggregate(missing)
 }
 
-// Sync waits until the index includes the writes to a resource up to a revision. A write of a role or binding calls it
-// before it is acknowledged, so that the client's next request is authorized by the new state. It returns at once for other
+// Sync waits until the index includes all writes to a resource up to a revision. Writes of roles and bindings call it before
+// they are acknowledged, so that the client's next request is authorized by the new state. It returns immediately for other
 // resources.
 func (a *Authorizer) Sync(ctx context.Context, kind string, revision storage.Revision) error {
 	return a.follower.Sync(ctx, kind, revision)

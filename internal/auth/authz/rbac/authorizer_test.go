@@ -28,8 +28,8 @@ func TestSubjects(t *testing.T) {
 	w.expect(newUser("bob"), false, everywhere, blue, "get core secrets red/b", "get core secrets blue/a")
 	w.expect(newUser("someone", "ops"), true, red)
 	w.expect(newUser("someone", "ops"), false, blue)
-	w.expect(newUser("ops"), false, red)                     // a user, not a group
-	w.expect(newUser("someone", "alice", "bob"), false, red) // groups, not users
+	w.expect(newUser("ops"), false, red)                     // ops is a group in the binding, not a user
+	w.expect(newUser("someone", "alice", "bob"), false, red) // alice and bob are users in the bindings, not groups
 	w.expect(newUser("system:serviceaccount:red:builder"), true, red)
 	w.expect(newUser("system:serviceaccount:blue:builder"), false, red)
 	w.expect(newUser("system:serviceaccount:blue:tester"), true, red)
@@ -74,24 +74,24 @@ func TestForbidden(t *testing.T) {
 	} {
 		err := ask(newUser("alice"), text).Forbidden("")
 		if err.Error() != want || err.Status().Code != 403 || err.Status().Reason != "Forbidden" {
-			t.Errorf("Forbidden() of %s = %v", text, err)
+			t.Errorf("Forbidden() of %s = %v, want a 403: %s", text, err, want)
 		}
 		if err := ask(newUser("alice"), text).Forbidden("RBAC: x"); err.Error() != want+": RBAC: x" {
-			t.Errorf("Forbidden() of %s = %v", text, err)
+			t.Errorf("Forbidden() of %s with a reason = %v, want %s: RBAC: x", text, err, want)
 		}
 	}
 	if err := (&Attributes{Verb: "get", Resource: "pods"}).Forbidden(""); !strings.Contains(err.Error(), `User ""`) {
-		t.Error(err)
+		t.Errorf("Forbidden() without a user = %v, want an empty user name", err)
 	}
 }
 
-// TestChanges checks that a request after an acknowledged write is authorized by the new state.
+// TestChanges checks that a request after an acknowledged write of a role or binding is authorized by the new state.
 func TestChanges(t *testing.T) {
 	w := newWorld(t)
 	alice, read, list := newUser("alice"), "get core pods red/x", "list core pods red"
 	w.bind("red", "b", "later", "user:alice")
 	w.expect(alice, false, read)
-	w.role("", "later", "get core pods") // a role may be created after the binding that refers to it
+	w.role("", "later", "get core pods") // a role may be created after a binding that refers to it
 	w.expect(alice, true, read)
 	w.role("", "later", "list core pods")
 	w.expect(alice, false, read)
@@ -109,7 +109,7 @@ func TestChanges(t *testing.T) {
 	w.bind("red", "b", "never", "user:bob", "group:dev")
 	w.write(watchcache.Key{Kind: RoleBindings, Namespace: "red", Name: "b"}, nil)
 	if n := len(w.index.roles) + len(w.index.bindings) + len(w.index.users) + len(w.index.groups); n != 0 {
-		t.Errorf("the index has %d entries after all objects are deleted, want 0", n)
+		t.Errorf("the index contains %d entries after all objects were deleted, want 0", n)
 	}
 }
 
@@ -125,7 +125,8 @@ func TestNewLoadsAll(t *testing.T) {
 	}
 }
 
-// TestUndecodableObjects checks that objects that cannot be decoded grant nothing, and do not affect others.
+// TestUndecodableObjects checks that a role or binding that cannot be decoded grants nothing, and does not affect other
+// roles and bindings.
 func TestUndecodableObjects(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "pods", "get core pods")
@@ -138,16 +139,16 @@ func TestUndecodableObjects(t *testing.T) {
 	bad, revision := ClusterRoleBindings+"/bad", storage.Revision(0)
 	w.commit(storage.Write{Key: bad, Value: []byte("rubbish")}, &revision)
 	w.sync(ClusterRoleBindings, revision)
-	w.expect(newUser("alice"), true, "get core pods") // of the other binding
+	w.expect(newUser("alice"), true, "get core pods") // allowed by the other binding
 	w.write(watchcache.Key{Kind: ClusterRoleBindings, Name: "good"}, nil)
 	w.bind("", "better", "pods", "user:bob")
-	w.expect(newUser("bob"), false, "get core pods") // of the role that cannot be decoded
+	w.expect(newUser("bob"), false, "get core pods") // ClusterRoleBindings cannot be listed while one of them is unreadable
 	w.commit(storage.Write{Key: bad, Expected: revision}, nil)
 	await(t, func() bool { return w.may(newUser("bob"), "get core pods") })
 	w.expect(newUser("alice"), false, "get core pods")
 }
 
-// TestUndecodableObjectsAtStart checks that objects that cannot be decoded do not fail New.
+// TestUndecodableObjectsAtStart checks that New succeeds even if stored roles or bindings cannot be decoded.
 func TestUndecodableObjectsAtStart(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "pods", "get core pods")
@@ -161,7 +162,8 @@ func TestUndecodableObjectsAtStart(t *testing.T) {
 	await(t, func() bool { return w.may(newUser("alice"), "get core pods") })
 }
 
-// commit writes to the store, past the watch cache, which rejects such values.
+// commit writes directly to the store, because the watch cache rejects values that cannot be decoded. It sets revision
+// unless that is nil.
 func (w *world) commit(change storage.Write, revision *storage.Revision) {
 	w.t.Helper()
 	at, err := w.store.Commit(w.t.Context(), change)
@@ -192,7 +194,7 @@ func TestSync(t *testing.T) {
 	}
 	w.Close()
 	if err := w.Sync(t.Context(), Roles, 1<<40); !errors.Is(err, watchcache.ErrClosed) {
-		t.Errorf("Sync() after Close = %v", err)
+		t.Errorf("Sync() after Close = %v, want %v", err, watchcache.ErrClosed)
 	}
 }
 
@@ -200,7 +202,7 @@ func TestNewFails(t *testing.T) {
 	w := newWorld(t)
 	w.cache.Close()
 	if _, err := New(t.Context(), w.cache, quiet); !errors.Is(err, watchcache.ErrClosed) {
-		t.Error(err)
+		t.Errorf("New() with a closed cache = %v, want %v", err, watchcache.ErrClosed)
 	}
 }
 
@@ -226,7 +228,7 @@ func BenchmarkAllowed(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if allowed, _ := w.Allowed(at); allowed != bench.want {
-					b.Fatal(allowed)
+					b.Fatalf("Allowed() = %v, want %v", allowed, bench.want)
 				}
 			}
 		})

@@ -19,24 +19,24 @@ const (
 	aggregateLabel      = rbacv1.GroupName + "/aggregate-to-"
 )
 
-// verbWords are abbreviations of lists of verbs.
+// verbWords maps abbreviations in bootstrap.txt to lists of verbs.
 var verbWords = map[string]string{
 	"read":  "get,list,watch",
 	"write": "create,delete,deletecollection,patch,update",
 	"all":   "create,delete,deletecollection,get,list,patch,update,watch",
 }
 
-// bootstrapPolicy has the ClusterRoles and ClusterRoleBindings that every server has.
+// bootstrapPolicy contains the default ClusterRoles and ClusterRoleBindings that exist on every server.
 type bootstrapPolicy struct {
 	roles    []rbacv1.ClusterRole
 	bindings []rbacv1.ClusterRoleBinding
 }
 
-// bootstrap parses the embedded policy on first use.
+// bootstrap returns the policy parsed from bootstrap.txt. It is parsed on the first call.
 var bootstrap = sync.OnceValue(func() *bootstrapPolicy {
 	i, err := parseBootstrap(bootstrapText)
 	if err != nil {
-		panic(err) // TestBootstrap parses it, too
+		panic(err) // cannot happen: TestBootstrapRoles parses the same text
 	}
 	return i
 })
@@ -57,7 +57,7 @@ func parseBootstrap(text string) (*bootstrapPolicy, error) {
 	return i, nil
 }
 
-// add adds one line. An indented line is a rule of the role before it.
+// add parses one line of bootstrap.txt. An indented line is a rule of the role before it.
 func (i *bootstrapPolicy) add(words []string, indented bool) error {
 	switch {
 	case indented && len(words) >= 3 && len(i.roles) > 0:

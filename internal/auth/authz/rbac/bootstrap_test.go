@@ -51,7 +51,7 @@ func TestBootstrapText(t *testing.T) {
 		"odd a b\n":          "bootstrap.txt:1",
 	} {
 		if _, err := parseBootstrap(text); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("parseBootstrap(%q) = %v, want an error that starts with %q", text, err, want)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestReconcileIsIdempotent(t *testing.T) {
 	w := bootstrapped(t)
 	changes, err := Reconcile(w.existing)
 	if err != nil || len(changes) > 0 {
-		t.Errorf("%v, %v", changes, err)
+		t.Errorf("Reconcile() of reconciled roles = %v, %v, want no changes", changes, err)
 	}
 }
 
@@ -101,21 +101,21 @@ func TestReconcile(t *testing.T) {
 			}
 			i := slices.IndexFunc(changes, func(c Change) bool { return c.Kind == test.kind && c.Name == test.object })
 			if (i < 0) != (test.operation == "") {
-				t.Fatalf("%v", changes)
+				t.Fatalf("Reconcile() = %v, want operation %q for %s", changes, test.operation, test.object)
 			}
 			if i < 0 {
 				return
 			}
 			if changes[i].Operation != test.operation {
-				t.Errorf("%s, want %s", changes[i].Operation, test.operation)
+				t.Errorf("operation = %s, want %s", changes[i].Operation, test.operation)
 			}
 			for _, want := range test.want {
 				if !strings.Contains(string(changes[i].Document), want) {
-					t.Errorf("%s is missing in %s", want, changes[i].Document)
+					t.Errorf("want %s in the reconciled object, received %s", want, changes[i].Document)
 				}
 			}
 			if strings.Contains(string(changes[i].Document), `null`) || test.want == nil && strings.Contains(string(changes[i].Document), "aggregationRule") {
-				t.Errorf("%s", changes[i].Document)
+				t.Errorf("reconciled object: received %s, want no nulls and no unwanted aggregationRule", changes[i].Document)
 			}
 		})
 	}
@@ -124,7 +124,7 @@ func TestReconcile(t *testing.T) {
 func TestReconcileFails(t *testing.T) {
 	broken := errors.New("broken")
 	if _, err := Reconcile(func(string, string) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) {
-		t.Error(err)
+		t.Errorf("Reconcile() with a failing read = %v, want %v", err, broken)
 	}
 	_, err := Reconcile(func(kind, _ string) ([]byte, error) {
 		if kind == ClusterRoleBindings {
@@ -133,11 +133,11 @@ func TestReconcileFails(t *testing.T) {
 		return nil, nil
 	})
 	if err == nil || !strings.Contains(err.Error(), "clusterrolebindings/cluster-admin") {
-		t.Error(err)
+		t.Errorf("Reconcile() of an undecodable binding = %v, want an error that names it", err)
 	}
 }
 
-// storedRules returns the rules of a stored role.
+// storedRules returns the rules of a stored ClusterRole.
 func storedRules(t *testing.T, w *world, name string) []rbacv1.PolicyRule {
 	t.Helper()
 	text, err := w.existing(ClusterRoles, name)
@@ -151,7 +151,8 @@ func storedRules(t *testing.T, w *world, name string) []rbacv1.PolicyRule {
 	return role.Rules
 }
 
-// TestAggregate applies the rules of aggregated roles; the first apply fails and is retried.
+// TestAggregate checks that the rules of aggregated ClusterRoles are applied and follow changes, and that a failed apply is
+// retried.
 func TestAggregate(t *testing.T) {
 	w := bootstrapped(t)
 	var mu sync.Mutex
@@ -180,15 +181,15 @@ func TestAggregate(t *testing.T) {
 	await(t, settled)
 	view, edit, admin := storedRules(t, w, "view"), storedRules(t, w, "edit"), storedRules(t, w, "admin")
 	if want := bootstrap().roles[6].Rules; !equality.Semantic.DeepEqual(view, want) {
-		t.Errorf("view: %v", view)
+		t.Errorf("rules of view = %v, want %v", view, want)
 	}
 	if len(edit) != len(view)+len(bootstrap().roles[5].Rules) || len(admin) != len(edit)+len(bootstrap().roles[4].Rules) {
-		t.Errorf("%d rules of view, %d of edit, %d of admin", len(view), len(edit), len(admin))
+		t.Errorf("received %d rules of view, %d of edit, %d of admin; want each to include those of the role before it", len(view), len(edit), len(admin))
 	}
-	// A role for view is aggregated up to admin.
+	// The rules of a ClusterRole that is aggregated to view are also aggregated to edit and admin.
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "widgets"}, []byte(`{"metadata":{"labels":{"rbac.authorization.k8s.io/aggregate-to-view":"true"},"name":"widgets"},"rules":[{"apiGroups":["example.org"],"resources":["widgets"],"verbs":["get"]}]}`))
 	w.bind("", "adam", "admin", "user:adam")
-	w.expect(newUser("adam"), true, "get example.org widgets") // before the aggregated rules are written
+	w.expect(newUser("adam"), true, "get example.org widgets") // even before the aggregated rules are stored
 	await(t, func() bool { return settled() && len(storedRules(t, w, "admin")) == len(admin)+1 })
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "widgets"}, nil)
 	w.expect(newUser("adam"), false, "get example.org widgets")

@@ -3,22 +3,23 @@
 //
 // # How it works
 //
-// [Authorizer] implements Kubernetes' authorizer.Authorizer. Its index has, for each user and group in each namespace, the
-// bindings of that subject, and each binding has its role: authorizing a request reads the user's own rules only and allocates
-// nothing. The index follows the watch cache one object at a time; a change costs the same whatever the number of bindings, and
-// holds the lock for microseconds. [Authorizer.Union] puts authorizers of an embedding program before it.
+// [Authorizer] implements Kubernetes' authorizer.Authorizer. Its index contains, for each user and group in each namespace,
+// the bindings of that subject, and each binding refers to its role: authorizing a request reads only the rules of its user
+// and allocates no memory. The index follows the watch cache one object at a time; a change costs the same whatever the
+// number of bindings, and holds the lock for microseconds. [Authorizer.Union] puts the authorizers of an embedding program
+// before RBAC.
 //
 // # Freshness
 //
-// Authorization does not wait for the index. Instead, a write of a role or binding waits with [Authorizer.Sync], before it is
-// acknowledged, until the index includes it: requests that are sent after the acknowledgement see it. Writes of other servers
-// that share the store are seen a moment later, as in Kubernetes.
+// Authorization does not wait for the index. Instead, a write of a role or binding waits with [Authorizer.Sync], before it
+// is acknowledged, until the index includes it: requests that are sent after the acknowledgement are authorized by it.
+// Writes of other servers that share the store take effect a moment later, as in Kubernetes.
 //
 // # Aggregated ClusterRoles
 //
-// The rules of a ClusterRole with an aggregationRule are computed in the index, also through aggregated roles that select each other;
-// its stored rules are never used. So that clients can read them, [Authorizer.Aggregate] applies them to the object as the
-// field manager of Kubernetes' controller.
+// The rules of a ClusterRole with an aggregationRule are computed in the index, even if aggregated roles select each other;
+// its stored rules are never used for authorization. For clients that read the ClusterRole, [Authorizer.Aggregate] applies
+// the computed rules to the object, as the field manager of Kubernetes' controller.
 //
 // # Invariants
 //
@@ -37,5 +38,5 @@
 //	escalation.go   privilege escalation by writes of roles and bindings
 //	impersonate.go  impersonation
 //	review.go       access reviews and token reviews; access.go, their validation
-//	bootstrap.go    the roles and bindings of every server, parsed from bootstrap.txt; reconcile.go, restoring them
+//	bootstrap.go    the default roles and bindings, parsed from bootstrap.txt; reconcile.go, restoring them
 package rbac

@@ -19,24 +19,25 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// Write is a write of a role or binding.
+// Write is a write of a role or binding that CheckEscalation checks.
 type Write struct {
 	User user.Info
-	// Kind is the resource in storage keys: one of Resources.
+	// Kind is the written resource as it is named in storage keys: one of Resources.
 	Kind string
-	// Namespace and Name are those of the request; Name is "" for a create by POST.
+	// Namespace and Name are those of the request path; Name is "" for a create by POST.
 	Namespace, Name string
-	// New is the object to store, with defaults, and Old the stored object, as JSON; Old is nil for a create.
+	// New is the object to store, with defaults, and Old the stored object, both as JSON. Old is nil for a create.
 	New, Old []byte
 }
 
-// allPermissions are the rules that a user must hold to write an aggregationRule, whose future rules are unknown.
+// allPermissions are the rules that a user must hold to write an aggregationRule, because the rules that it will aggregate
+// are unknown.
 var allPermissions = []rbacv1.PolicyRule{
 	{Verbs: []string{wildcard}, APIGroups: []string{wildcard}, Resources: []string{wildcard}},
 	{Verbs: []string{wildcard}, NonResourceURLs: []string{wildcard}},
 }
 
-// rbacObject is an object of any of the four kinds, with all fields.
+// rbacObject is a Role, ClusterRole, RoleBinding or ClusterRoleBinding, with the fields of all four kinds.
 type rbacObject struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -46,9 +47,9 @@ type rbacObject struct {
 	RoleRef           rbacv1.RoleRef          `json:"roleRef"`
 }
 
-// CheckEscalation rejects a write by which a user would grant permissions that the user does not hold: rules of a role, or a
-// role in a binding. The verb escalate on the role, or bind on the bound role, permits it. Writes of other resources pass. The
-// error is an API status.
+// CheckEscalation returns a 403 for a write by which a user would grant permissions that the user does not hold: by the
+// rules of a role, or by the role of a binding. The verb escalate on the role, or bind on the bound role, allows such a
+// write. It returns nil for writes of other resources. Every error is an API status.
 func (a *Authorizer) CheckEscalation(ctx context.Context, authorizes authorizer.Authorizer, w *Write) error {
 	if authn.InGroup(w.User, authn.MastersGroup) || !slices.Contains(Resources, w.Kind) {
 		return nil
@@ -76,7 +77,7 @@ func (w *Write) resource() schema.GroupResource {
 	return schema.GroupResource{Group: rbacv1.GroupName, Resource: resource}
 }
 
-// forbidden returns the 403 for a write. It names the object, whose name may be generated.
+// forbidden returns the 403 for a write, with the name of the object, which the server may have generated.
 func (w *Write) forbidden(o *rbacObject, err error) error {
 	return apierrors.NewForbidden(w.resource(), o.Name, err)
 }
@@ -130,7 +131,7 @@ func (a *Authorizer) checkBinding(ctx context.Context, authorizes authorizer.Aut
 	return nil
 }
 
-// rulesOf returns the rules of a role; false if it does not exist.
+// rulesOf returns the effective rules of a role; false if the role does not exist.
 func (a *Authorizer) rulesOf(at namespacedName) (rules []rbacv1.PolicyRule, ok bool) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -141,7 +142,8 @@ func (a *Authorizer) rulesOf(at namespacedName) (rules []rbacv1.PolicyRule, ok b
 	return r.rules, true
 }
 
-// checkHeld returns an error that lists the rules that a user does not hold in a namespace; nil if the user holds all.
+// checkHeld returns an error that lists the rules which a user does not hold in a namespace; nil if the user holds all of
+// them.
 func (a *Authorizer) checkHeld(u user.Info, namespace string, rules []rbacv1.PolicyRule) error {
 	if n := countPermissions(rules); n > maxPermissions {
 		return fmt.Errorf("user %q: expected rules with at most %[3]d permissions in total, received %.0[2]f; use several roles", u.GetName(), n, maxPermissions)
@@ -164,7 +166,7 @@ func (a *Authorizer) checkHeld(u user.Info, namespace string, rules []rbacv1.Pol
 	return errors.New(message)
 }
 
-// compact merges rules for the same resource that differ only in their verbs.
+// compact merges rules with one permission each that differ only in their verb.
 func compact(single []rbacv1.PolicyRule) (rules []rbacv1.PolicyRule) {
 	type target struct{ group, resource, name string }
 	at := map[target]int{}
@@ -200,8 +202,8 @@ func describeRule(rule *rbacv1.PolicyRule) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// isGarbageCollection reports whether a write changes only ownerReferences and finalizers, as the garbage collector does. The
-// garbage collector need not hold the permissions of the roles that it changes.
+// isGarbageCollection reports whether a write changes only ownerReferences and finalizers, as the garbage collector does.
+// Such writes are exempt, because the garbage collector does not hold the permissions of the roles that it updates.
 func isGarbageCollection(now, before *rbacObject) bool {
 	same := *now
 	same.OwnerReferences, same.Finalizers = before.OwnerReferences, before.Finalizers

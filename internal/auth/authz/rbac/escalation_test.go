@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// largeRule returns a rule with n groups and n names.
+// largeRule returns a rule in the syntax of bootstrap.txt with n API groups and n resourceNames, that is n² permissions.
 func largeRule(n int) string {
 	names := func(prefix string) string {
 		var all []string
@@ -83,31 +83,32 @@ func TestEscalation(t *testing.T) {
 			err := w.CheckEscalation(t.Context(), w.Authorizer, &Write{User: test.user, Kind: test.kind, Namespace: test.namespace, Name: "x", New: test.new, Old: test.old})
 			switch {
 			case (err == nil) != (test.want == ""):
-				t.Error(err)
+				t.Errorf("CheckEscalation() = %v, want an error with %q, or none if that is empty", err, test.want)
 			case err != nil && !strings.Contains(err.Error(), test.want):
 				t.Errorf("CheckEscalation() = %[2]q, want an error with %[1]q", test.want, err)
 			case strings.Contains(test.want, "held") && !apierrors.IsForbidden(err):
-				t.Errorf("%T %v", err, err)
+				t.Errorf("CheckEscalation() = %T %v, want a 403", err, err)
 			}
 		})
 	}
 }
 
-// TestEscalationByName checks that the permission to escalate a role by name does not apply to a create by POST, which has no name.
+// TestEscalationByName checks that the permission to escalate a role by name does not apply to a create by POST, whose path
+// contains no name.
 func TestEscalationByName(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "escalator", "escalate rbac.authorization.k8s.io clusterroles names=x")
 	w.bind("", "e", "escalator", "user:esther")
 	write := &Write{User: newUser("esther"), Kind: ClusterRoles, Name: "x", New: newRole(t, "", "x", "get core pods")}
 	if err := w.CheckEscalation(t.Context(), w.Authorizer, write); err != nil {
-		t.Error(err)
+		t.Errorf("CheckEscalation() of the named role = %v, want nil", err)
 	}
 	write.Name = ""
 	if err := w.CheckEscalation(t.Context(), w.Authorizer, write); !apierrors.IsForbidden(err) {
-		t.Error(err)
+		t.Errorf("CheckEscalation() without a name = %v, want a 403", err)
 	}
 	w.bind("", "lost", "none", "user:esther")
 	if err := w.CheckEscalation(t.Context(), w.Authorizer, write); err == nil || !strings.Contains(err.Error(), `; resolution errors: [clusterrole.rbac.authorization.k8s.io "none" not found]`) {
-		t.Error(err)
+		t.Errorf("CheckEscalation() with a missing role = %v, want its resolution error", err)
 	}
 }

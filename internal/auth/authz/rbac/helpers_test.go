@@ -18,10 +18,10 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// quiet discards the log of tests that cause errors.
+// quiet is a logger that discards everything, for tests that cause errors.
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// world is a store with its watch cache, and an Authorizer.
+// world is a test with a store, its watch cache, and the Authorizer under test.
 type world struct {
 	t     testing.TB
 	store storage.Store
@@ -38,7 +38,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// reopen replaces the Authorizer by a new one.
+// reopen closes the Authorizer and replaces it by a new one for the same watch cache.
 func (w *world) reopen() {
 	w.t.Helper()
 	if w.Authorizer != nil {
@@ -52,7 +52,7 @@ func (w *world) reopen() {
 	w.Authorizer = a
 }
 
-// bootstrapped returns a world with the bootstrap roles and bindings.
+// bootstrapped returns a world that contains the default roles and bindings.
 func bootstrapped(t testing.TB) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -74,7 +74,7 @@ func (w *world) existing(kind, name string) ([]byte, error) {
 	return o.AppendJSON(nil), nil
 }
 
-// write writes an object, or deletes it if value is nil, and waits until the index includes the change.
+// write stores an object, or deletes it if value is nil, and waits until the index includes the change.
 func (w *world) write(key watchcache.Key, value []byte) {
 	w.t.Helper()
 	change := storage.Write{Key: key.String(), Value: canonical(w.t, value)}
@@ -124,7 +124,8 @@ func marshal(t testing.TB, v any) []byte {
 	return text
 }
 
-// role writes a Role, or a ClusterRole if namespace is "". Rules have the syntax of bootstrap.txt.
+// role stores a Role, or a ClusterRole if namespace is "". Rules have the syntax of bootstrap.txt, optionally followed by
+// names=NAME,….
 func (w *world) role(namespace, name string, rules ...string) {
 	w.t.Helper()
 	kind := ClusterRoles
@@ -151,7 +152,8 @@ func parseRules(texts ...string) (rules []rbacv1.PolicyRule) {
 	return rules
 }
 
-// bind writes a binding to a ClusterRole. A subject is user:NAME, group:NAME or account:NAMESPACE/NAME.
+// bind stores a RoleBinding, or a ClusterRoleBinding if namespace is "". A subject is user:NAME, group:NAME or
+// account:NAMESPACE/NAME; see newBinding for role.
 func (w *world) bind(namespace, name, role string, subjects ...string) {
 	w.t.Helper()
 	kind := ClusterRoleBindings
@@ -161,7 +163,8 @@ func (w *world) bind(namespace, name, role string, subjects ...string) {
 	w.write(watchcache.Key{Kind: kind, Namespace: namespace, Name: name}, newBinding(w.t, namespace, name, role, subjects...))
 }
 
-// newBinding returns a binding as JSON. A role name that begins with a dot is that of a Role in the namespace.
+// newBinding returns a binding as JSON. The role is the name of a ClusterRole or, if it begins with a dot, of a Role in the
+// namespace.
 func newBinding(t testing.TB, namespace, name, role string, subjects ...string) []byte {
 	t.Helper()
 	b := rbacv1.RoleBinding{
@@ -182,7 +185,7 @@ func newBinding(t testing.TB, namespace, name, role string, subjects ...string) 
 	return marshal(t, b)
 }
 
-// ask parses VERB GROUP RESOURCE[/SUBRESOURCE] [NAMESPACE[/NAME]], or VERB - PATH.
+// ask returns the Attributes of a request in the form VERB GROUP RESOURCE[/SUBRESOURCE] [NAMESPACE[/NAME]], or VERB - PATH.
 func ask(user *authn.User, text string) *Attributes {
 	words := strings.Fields(text)
 	a := &Attributes{User: user, Verb: words[0]}
@@ -200,7 +203,7 @@ func ask(user *authn.User, text string) *Attributes {
 	return a
 }
 
-// newUser returns an authenticated user.
+// newUser returns a user that is also in the group system:authenticated.
 func newUser(name string, groups ...string) *authn.User {
 	return authn.WithImpliedGroup(&authn.User{Name: name, Groups: groups})
 }

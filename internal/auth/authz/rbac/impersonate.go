@@ -17,19 +17,19 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// impersonationMode is a set of permissions that allows impersonation (KEP-5284). The legacy mode, whose name is "", needs the
-// verb impersonate and allows every request. The others need the verb impersonate:NAME on the impersonated user, and
-// impersonate-on:NAME:VERB on the requested resource.
+// impersonationMode is a set of permissions that together allow impersonation (KEP-5284). The legacy mode, whose name is "",
+// requires the verb impersonate and allows every request. Any other mode requires the verb impersonate:MODE on the
+// impersonated user, and the verb impersonate-on:MODE:VERB on the requested resource.
 type impersonationMode struct {
 	name string
-	// applies reports whether the mode is for such a requester and such an impersonated user.
+	// applies reports whether the mode can allow this requester to impersonate this target.
 	applies func(requester user.Info, target *authn.User) bool
-	// anyNode makes the mode check the permission for all nodes instead of for the impersonated one, which is the
-	// node that the requester runs on.
+	// anyNode makes the mode check the permission for all nodes instead of for the impersonated node, which is the one that
+	// the requester's pod runs on.
 	anyNode bool
 }
 
-// impersonationModes are tried in this order, as in kube-apiserver. The first that allows the impersonation decides.
+// impersonationModes are tried in this order, as in kube-apiserver. The first mode that allows the impersonation is used.
 var impersonationModes = []impersonationMode{
 	{name: "associated-node", applies: isAssociatedNode, anyNode: true},
 	{name: "arbitrary-node", applies: isPlainNode},
@@ -38,14 +38,14 @@ var impersonationModes = []impersonationMode{
 	{name: "", applies: func(user.Info, *authn.User) bool { return true }},
 }
 
-// nodeNameExtra is the key of the extra that names the node which the pod of a service account runs on.
+// nodeNameExtra is the key of the user extra that names the node on which the pod of a service account runs.
 const nodeNameExtra = "authentication.kubernetes.io/node-name"
 
-// minWildcard is the number of groups or extras from which on the permission for all of them is checked first, as in
-// kube-apiserver.
+// minWildcard is the minimum number of groups, or of extra values, for which the permission for all of them (*) is checked
+// first, as in kube-apiserver.
 const minWildcard = 4
 
-// isPlain reports whether an impersonation is by user name only.
+// isPlain reports whether the impersonation headers specify only a user name: no UID, groups or extra.
 func isPlain(target *authn.User) bool {
 	return target.UID == "" && len(target.Groups) == 0 && len(target.Extra) == 0
 }
@@ -66,15 +66,15 @@ func isNeitherNodeNorServiceAccount(_ user.Info, target *authn.User) bool {
 	return !isNode(target.Name) && !isServiceAccount(target.Name)
 }
 
-// isAssociatedNode reports whether the impersonated user is the node that the requester's pod runs on.
+// isAssociatedNode reports whether the impersonated user is the node on which the requester's pod runs.
 func isAssociatedNode(requester user.Info, target *authn.User) bool {
 	name, _ := authn.SplitNode(target.Name)
 	nodes := requester.GetExtra()[nodeNameExtra]
 	return isPlainNode(requester, target) && isServiceAccount(requester.GetName()) && len(nodes) == 1 && nodes[0] == name
 }
 
-// Impersonate returns the user whose permissions apply to a request that impersonates target. It returns the error of the
-// first applicable mode if no mode allows the impersonation.
+// Impersonate returns the user as whom a request that impersonates target is executed. If no mode allows the impersonation,
+// it returns the error of the first mode that applies.
 func Impersonate(ctx context.Context, authorizes authorizer.Authorizer, request *Attributes, target *authn.User) (user.Info, error) {
 	var first error
 	for i := range impersonationModes {
@@ -94,7 +94,7 @@ func Impersonate(ctx context.Context, authorizes authorizer.Authorizer, request 
 	return nil, first
 }
 
-// impersonationCheck is the check of one mode for one request.
+// impersonationCheck checks the permissions of one mode for one request.
 type impersonationCheck struct {
 	*impersonationMode
 	ctx        context.Context
@@ -125,7 +125,8 @@ func (c *impersonationCheck) run() (*authn.User, error) {
 	return authn.WithImpliedGroup(&impersonated), nil
 }
 
-// defaultGroups returns the groups of an impersonated user if the request names none. The legacy mode has none for nodes.
+// defaultGroups returns the groups of the impersonated user if the headers specify none: those of a service account, or of a
+// node. The legacy mode adds no groups to nodes.
 func (c *impersonationCheck) defaultGroups() []string {
 	if namespace, _, ok := authn.SplitServiceAccount(c.target.Name); ok {
 		return authn.ServiceAccountGroups(namespace)
@@ -136,8 +137,8 @@ func (c *impersonationCheck) defaultGroups() []string {
 	return nil
 }
 
-// attributes describe the permission to impersonate an attribute of a user. The API group is authentication.k8s.io, except
-// for users and groups in the legacy mode, where it is the core group.
+// attributes returns the permission to impersonate one attribute of a user, such as a group. The API group is
+// authentication.k8s.io, except that it is the core group for users, groups and service accounts in the legacy mode.
 func (c *impersonationCheck) attributes(resource, name string) *Attributes {
 	at := &Attributes{User: c.request.User, Verb: "impersonate", Group: authenticationv1.GroupName, Version: "v1", Resource: resource, Name: name}
 	if c.name != "" {
@@ -221,7 +222,7 @@ func (c *impersonationCheck) checkExtra() error {
 	return nil
 }
 
-// validateExtra rejects keys and values that no authenticator could return.
+// validateExtra returns an error for the first key or value of a user's extra that no authenticator could return.
 func validateExtra(extra map[string][]string) error {
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
 		if key == "" {

@@ -1,4 +1,5 @@
-// With the race detector, the oracle takes too much memory; other tests cover concurrency.
+// Excluded from race builds: with the race detector, the upstream filter needs too much memory. Other tests cover
+// concurrency.
 //go:build !race
 
 package rbac
@@ -21,7 +22,8 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// oracle returns the decision of Kubernetes' own impersonation filter.
+// oracle returns the decision of Kubernetes' own impersonation filter: the impersonated user, or nil and the body of the
+// error response.
 func oracle(a *Authorizer, header http.Header, at *Attributes) (*authn.User, string) {
 	var got *authn.User
 	inner := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -42,7 +44,7 @@ func oracle(a *Authorizer, header http.Header, at *Attributes) (*authn.User, str
 	return got, answer.Body.String()
 }
 
-// TestImpersonateAsKubernetes compares with Kubernetes on random rules and requests.
+// TestImpersonateAsKubernetes compares Impersonate with Kubernetes' impersonation filter on random rules and requests.
 func TestImpersonateAsKubernetes(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
 	pick := func(words ...string) string { return words[random.IntN(len(words))] }
@@ -86,16 +88,16 @@ func TestImpersonateAsKubernetes(t *testing.T) {
 		}
 		got, err := Impersonate(t.Context(), w.Authorizer, at, wanted)
 		if (got == nil) != (want == nil) || want != nil && fmt.Sprint(*got.(*authn.User)) != fmt.Sprint(*want) {
-			t.Fatalf("%d: %v by %s, %v as %+v: %+v %v, want %+v %s", i, rules, at.User.GetName(), at, wanted, got, err, want, wantErr)
+			t.Fatalf("case %d: rules %v, requester %s, request %v, impersonating %+v: received %+v %v, want %+v %s", i, rules, at.User.GetName(), at, wanted, got, err, want, wantErr)
 		}
-		if err != nil && len(wanted.Extra) < 2 { // Kubernetes checks extras in random order
+		if err != nil && len(wanted.Extra) < 2 { // Kubernetes checks extra keys in random order, so its error varies
 			if message := strings.ReplaceAll(err.Error(), `"`, `\"`); !strings.Contains(wantErr, message) {
-				t.Fatalf("%d: %v, want %s", i, err, wantErr)
+				t.Fatalf("case %d: received error %v, want %s", i, err, wantErr)
 			}
 		}
 		count[err == nil]++
 	}
 	if count[true] < 150 || count[false] < 150 {
-		t.Errorf("the random cases are too uniform: %v", count)
+		t.Errorf("random cases: received %v allowed and denied, want at least 150 of each", count)
 	}
 }

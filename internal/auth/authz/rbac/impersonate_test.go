@@ -32,7 +32,7 @@ func TestImpersonate(t *testing.T) {
 		requester *authn.User
 		wanted    authn.User
 		request   string
-		want      string // the groups, or a part of the error
+		want      string // the groups of the impersonated user, or a part of the error
 		allowed   bool
 	}{
 		{newUser("old-user"), authn.User{Name: "bob"}, "list core pods", known, true},
@@ -72,16 +72,16 @@ func TestImpersonate(t *testing.T) {
 		got, err := Impersonate(t.Context(), w.Authorizer, ask(test.requester, test.request), &wanted)
 		switch {
 		case (err == nil) != test.allowed:
-			t.Errorf("%s as %+v: %+v, %v", test.requester.Name, test.wanted, got, err)
+			t.Errorf("%s as %+v: received %+v, error %v, want allowed: %v", test.requester.Name, test.wanted, got, err, test.allowed)
 		case err != nil:
 			if !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%s as %+v: %q is missing in %q", test.requester.Name, test.wanted, test.want, err)
+				t.Errorf("%s as %+v: want an error with %q, received %q", test.requester.Name, test.wanted, test.want, err)
 			}
 		case strings.Join(got.GetGroups(), " ") != test.want || got.GetName() != wanted.Name || got.GetUID() != wanted.UID || !reflect.DeepEqual(got.GetExtra(), wanted.Extra):
-			t.Errorf("%s as %+v: %+v", test.requester.Name, test.wanted, got)
+			t.Errorf("%s as %+v: received %+v, want groups %s", test.requester.Name, test.wanted, got, test.want)
 		}
 		if !reflect.DeepEqual(wanted, test.wanted) {
-			t.Errorf("%+v was changed to %+v", test.wanted, wanted)
+			t.Errorf("Impersonate changed its argument: want %+v, received %+v", test.wanted, wanted)
 		}
 	}
 }

@@ -13,20 +13,20 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// namespacedName names an object; namespace is "" for cluster-scoped objects.
+// namespacedName identifies an object of a resource; namespace is "" for cluster-scoped objects.
 type namespacedName struct{ namespace, name string }
 
-// role is a Role or ClusterRole that exists, or that a binding refers to.
+// role is a Role or ClusterRole that exists, or to which a binding refers.
 type role struct {
 	key    namespacedName
 	exists bool
-	// stored are the rules of the stored object, rules the effective ones: for an aggregated role they differ until
-	// Aggregate has written them.
+	// stored are the rules of the stored object, rules the effective ones. For an aggregated role they differ until
+	// Authorizer.Aggregate has applied the effective rules.
 	stored, rules []rbacv1.PolicyRule
 	labels        labels.Set
 	isAggregated  bool
-	selectors     []labels.Selector // of the roles to aggregate
-	bindings      int               // number of bindings that refer to it
+	selectors     []labels.Selector // selectors of the aggregationRule
+	bindings      int               // number of bindings that refer to the role
 }
 
 // binding is a RoleBinding or ClusterRoleBinding.
@@ -37,22 +37,23 @@ type binding struct {
 	subjects []rbacv1.Subject
 }
 
-// grant is a binding of one subject.
+// grant is the binding of one subject to a role.
 type grant struct {
 	binding *binding
-	// reason is the reason that the authorizer returns for requests that the binding allows.
+	// reason is returned by the authorizer for requests that the grant allows.
 	reason string
 }
 
-// index has the bindings of every user and group. The Authorizer's lock guards the maps; the lists in them are copied on write.
+// index contains the roles, and the grants of every user and group. The lock of the Authorizer guards the maps; the lists in
+// them are copied on write.
 type index struct {
 	roles    map[namespacedName]*role
 	bindings map[namespacedName]*binding
-	// users and groups have the grants of a subject by the namespace of the binding and the name of the subject. Service
-	// accounts are users.
+	// users and groups contain the grants by the namespace of the binding and the name of the subject. A service account is
+	// stored under its user name.
 	users, groups map[namespacedName][]grant
-	// aggregated are the ClusterRoles with an aggregationRule, by name; needsAggregation reports whether their rules
-	// are outdated.
+	// aggregated are the ClusterRoles with an aggregationRule, by name. needsAggregation reports whether their rules must be
+	// computed again.
 	aggregated       map[string]*role
 	needsAggregation bool
 }
@@ -64,7 +65,7 @@ func newIndex() *index {
 	}
 }
 
-// setRole adds or replaces a role.
+// setRole adds or replaces a Role or ClusterRole.
 func (x *index) setRole(at namespacedName, o *object) {
 	r := x.roles[at]
 	if r == nil {
@@ -77,7 +78,7 @@ func (x *index) setRole(at namespacedName, o *object) {
 	x.recordChange(r, affected)
 }
 
-// removeRole removes a role. While bindings refer to it, it stays in the index as one that does not exist.
+// removeRole removes a role. While bindings refer to it, it stays in the index with exists set to false.
 func (x *index) removeRole(at namespacedName) {
 	r := x.roles[at]
 	if r == nil || !r.exists {
@@ -91,7 +92,7 @@ func (x *index) removeRole(at namespacedName) {
 	x.recordChange(r, affected)
 }
 
-// setBinding adds or replaces a binding.
+// setBinding adds or replaces a binding, and a grant for each of its subjects.
 func (x *index) setBinding(at namespacedName, o *object) {
 	x.removeBinding(at)
 	b := &binding{key: at, ref: o.RoleRef, subjects: o.Subjects}
@@ -137,7 +138,8 @@ func (x *index) removeBinding(at namespacedName) {
 	}
 }
 
-// list returns the map of the grants of a subject, and the subject's name in it; nil for an invalid subject.
+// list returns the map that contains the grants of a subject, and the subject's name in that map; nil for an invalid
+// subject.
 func (x *index) list(b *binding, s *rbacv1.Subject) (in map[namespacedName][]grant, name string) {
 	switch s.Kind {
 	case rbacv1.UserKind:
@@ -152,7 +154,8 @@ func (x *index) list(b *binding, s *rbacv1.Subject) (in map[namespacedName][]gra
 	return nil, ""
 }
 
-// refersTo returns the name of the role; false if the roleRef is invalid, such as one of a ClusterRoleBinding to a Role.
+// refersTo returns the namespace and name of the bound role; false if the roleRef is invalid, such as a ClusterRoleBinding
+// to a Role.
 func (b *binding) refersTo() (at namespacedName, ok bool) {
 	switch b.ref.Kind {
 	case clusterRoleKind:
@@ -163,7 +166,7 @@ func (b *binding) refersTo() (at namespacedName, ok bool) {
 	return namespacedName{}, false
 }
 
-// missingRole describes the role that a binding refers to if it does not exist; "" if it does.
+// missingRole returns a text that names the bound role if it does not exist; "" if it exists.
 func (b *binding) missingRole() string {
 	switch {
 	case b.role != nil && b.role.exists:
@@ -176,7 +179,7 @@ func (b *binding) missingRole() string {
 	return fmt.Sprintf("unsupported role reference kind: %q", b.ref.Kind)
 }
 
-// describe describes the binding of a subject, in kube-apiserver's words.
+// describe describes the binding of a subject in kube-apiserver's words.
 func (b *binding) describe(s *rbacv1.Subject) string {
 	subject := s.Name
 	if s.Kind == rbacv1.ServiceAccountKind {
@@ -190,7 +193,7 @@ func (b *binding) describe(s *rbacv1.Subject) string {
 		" to " + s.Kind + " " + strconv.Quote(subject)
 }
 
-// allowed returns the reason for which a request is allowed; "" if no rule allows it.
+// allowed returns a text that names the binding which allows a request; "" if no rule allows it.
 func (x *index) allowed(a *Attributes) string {
 	if reason := x.allowedIn("", a); reason != "" || a.Namespace == "" {
 		return reason
@@ -225,7 +228,8 @@ func allowedBy(grants []grant, a *Attributes) string {
 	return ""
 }
 
-// bindingsOf returns the bindings of a user that apply in a namespace, without duplicates: cluster-scoped ones first, then by name.
+// bindingsOf returns the bindings that apply to a user in a namespace, without duplicates: cluster-scoped bindings first,
+// then those of the namespace, each sorted by name.
 func (x *index) bindingsOf(u user.Info, namespace string) (found []*binding) {
 	add := func(grants []grant) {
 		for _, g := range grants {

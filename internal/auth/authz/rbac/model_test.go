@@ -19,7 +19,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// model is the plain twin of the index: it scans all roles and bindings.
+// model is a plain implementation of the index, to compare it with: it scans all roles and bindings for each request.
 type model struct {
 	roles    map[watchcache.Key]rbacv1.ClusterRole
 	bindings map[watchcache.Key]rbacv1.RoleBinding
@@ -80,7 +80,7 @@ func isSubject(user user.Info, s rbacv1.Subject, namespace string) bool {
 	return namespace != "" && user.GetName() == "system:serviceaccount:"+namespace+":"+s.Name
 }
 
-// change makes a random change to the model, and returns the object as JSON; nil for a deletion.
+// change makes a random change to the model. It returns the key and the changed object as JSON; nil for a deletion.
 func (m *model) change(t testing.TB, random *rand.Rand) (watchcache.Key, []byte) {
 	name, namespace := fmt.Sprint("n", random.IntN(6)), []string{"", "red", "blue"}[random.IntN(3)]
 	meta := metav1.ObjectMeta{Name: name, Namespace: namespace}
@@ -133,7 +133,7 @@ func (m *model) changeRole(t testing.TB, random *rand.Rand, meta metav1.ObjectMe
 	return key, marshal(t, r)
 }
 
-// questions returns all requests that the rules of the model distinguish.
+// questions returns the requests of several users that the random rules of the model distinguish.
 func questions() (all []*Attributes) {
 	for _, u := range []*authn.User{newUser("a"), newUser("b", "a"), newUser("c", "a", "b"), newUser("system:serviceaccount:red:a"), newUser("system:serviceaccount:blue:b")} {
 		for _, text := range strings.Split("get core pods,get core pods red,list apps deployments/scale blue/a,create core pods/status red/b,get - /healthz/x,list core s blue/b", ",") {
@@ -157,21 +157,22 @@ func TestModel(t *testing.T) {
 		for _, q := range questions() {
 			want := m.allowed(q)
 			if got, reason := w.Allowed(q); got != want {
-				t.Fatalf("after %d changes, %+v by %+v: %v (%s), want %v", i, q, q.User, got, reason, want)
+				t.Fatalf("after %d changes, request %+v by %+v: allowed = %v (%s), want %v", i, q, q.User, got, reason, want)
 			}
 			count[want]++
 			rules, _ := w.RulesFor(q.User, q.Namespace)
 			if lacks := missing(rules, m.rules(q.User, q.Namespace)); len(lacks) > 0 {
-				t.Fatalf("after %d changes, %s lacks %v", i, q.User.GetName(), lacks)
+				t.Fatalf("after %d changes: RulesFor(%s) lacks %v, want all rules of the model", i, q.User.GetName(), lacks)
 			}
 		}
 	}
 	if count[true] < 1000 || count[false] < 1000 {
-		t.Errorf("the random cases are too uniform: %v", count)
+		t.Errorf("random cases: received %v allowed and denied, want at least 1000 of each", count)
 	}
 }
 
-// TestConcurrency authorizes requests while roles change. The permissions of one user stay the same.
+// TestConcurrency checks that requests are authorized without data races while roles change, and that a user whose bindings
+// do not change is always allowed.
 func TestConcurrency(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "keeps", "get core pods")
@@ -190,7 +191,7 @@ func TestConcurrency(t *testing.T) {
 					w.Allowed(q)
 				}
 				if !w.may(newUser("keeper"), "get core pods") {
-					t.Error("a user whose bindings do not change was denied")
+					t.Error("a user whose bindings do not change was denied, want it to be allowed")
 					return
 				}
 				if _, err := w.OutdatedRoles(); err != nil {

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// The kinds of RBAC.
+// The kinds of the API group rbac.authorization.k8s.io.
 const (
 	clusterRoleKind        = "ClusterRole"
 	clusterRoleBindingKind = "ClusterRoleBinding"
@@ -15,7 +15,7 @@ const (
 	roleBindingKind        = "RoleBinding"
 )
 
-// The resources, as storage keys name them.
+// The resources of the API group rbac.authorization.k8s.io, as they are named in storage keys.
 const (
 	ClusterRoles        = rbacv1.GroupName + "/clusterroles"
 	ClusterRoleBindings = rbacv1.GroupName + "/clusterrolebindings"
@@ -23,7 +23,7 @@ const (
 	RoleBindings        = rbacv1.GroupName + "/rolebindings"
 )
 
-// object has the fields of an object of any of the four kinds that the index uses.
+// object contains the fields of the four RBAC kinds that the index uses.
 type object struct {
 	Metadata struct {
 		Labels map[string]string `json:"labels"`
@@ -34,12 +34,12 @@ type object struct {
 	RoleRef         rbacv1.RoleRef          `json:"roleRef"`
 }
 
-// decode decodes JSON with case-sensitive field names. All readers of RBAC objects use it: a field that one reader sees and
-// another does not would bypass a check.
+// decode decodes JSON with case-sensitive field names. Everything that reads RBAC objects must use it: a field that is
+// decoded in one place and ignored in another could bypass a check.
 func decode(text []byte, into any) error { return json.UnmarshalCaseSensitivePreserveInts(text, into) }
 
-// isAggregated reports whether a role has an aggregationRule, and returns its selectors. Invalid selectors, which validation
-// rejects, select nothing.
+// isAggregated reports whether a role has an aggregationRule, and returns its selectors. It leaves out invalid selectors,
+// which validation rejects.
 func (o *object) isAggregated() (bool, []labels.Selector) {
 	if o.AggregationRule == nil {
 		return false, nil

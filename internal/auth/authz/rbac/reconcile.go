@@ -11,29 +11,30 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Operation is the write that a Change needs.
+// Operation is the kind of write that a Change requires.
 type Operation string
 
-// The operations. Recreate deletes the object and creates it again: the roleRef of a binding is immutable.
+// The operations. Recreate deletes an object and creates it again, which is necessary because the roleRef of a binding is
+// immutable.
 const (
 	Create   Operation = "create"
 	Update   Operation = "update"
 	Recreate Operation = "recreate"
 )
 
-// Change is a write that restores a bootstrap role or binding.
+// Change is a write that restores a default role or binding.
 type Change struct {
 	Operation Operation
-	// Kind is ClusterRoles or ClusterRoleBindings.
+	// Kind is the resource: ClusterRoles or ClusterRoleBindings.
 	Kind, Name string
-	// Document is the whole object, as JSON.
+	// Document is the whole object to write, as JSON.
 	Document []byte
 }
 
-// Reconcile returns the writes, in order, that restore the bootstrap roles and bindings, as kube-apiserver does: missing objects are
-// created; missing rules, subjects, labels and annotations are added; additions of users are kept; and objects with the
-// annotation rbac.authorization.kubernetes.io/autoupdate: "false" are not changed. existing returns an object as JSON, nil if it
-// does not exist.
+// Reconcile returns the writes, in order, that restore the default roles and bindings, as kube-apiserver does: missing
+// objects are created; missing rules, subjects, labels and annotations are added; additions by users are kept; and objects
+// with the annotation rbac.authorization.kubernetes.io/autoupdate: "false" are not changed. The function existing returns a
+// stored object as JSON, or nil if it does not exist.
 func Reconcile(existing func(kind, name string) ([]byte, error)) ([]Change, error) {
 	var changes []Change
 	start := bootstrap()
@@ -54,8 +55,8 @@ func Reconcile(existing func(kind, name string) ([]byte, error)) ([]Change, erro
 	return changes, nil
 }
 
-// reconcile returns the write that one object needs, if any. merge changes the stored object to the desired state and returns the
-// operation; "" if nothing changed.
+// reconcile returns the write that restores one object; none if it does not differ. The function merge changes the stored
+// object to the desired state and returns the required operation; "" if nothing changed.
 func reconcile[T any](existing func(kind, name string) ([]byte, error), kind string, wanted *T, meta *metav1.ObjectMeta,
 	merge func(stored, wanted *T) Operation) ([]Change, error) {
 	text, err := existing(kind, meta.Name)
@@ -79,7 +80,7 @@ func reconcile[T any](existing func(kind, name string) ([]byte, error), kind str
 	return []Change{{operation, kind, meta.Name, document}}, err
 }
 
-// encode encodes an object. A ClusterRole without rules has no field rules.
+// encode encodes an object as JSON. It leaves out the rules of a ClusterRole that has none.
 func encode(o any) ([]byte, error) {
 	if role, ok := o.(*rbacv1.ClusterRole); ok && role.Rules == nil {
 		return json.Marshal(struct {
@@ -105,8 +106,8 @@ func reconcileRole(stored, wanted *rbacv1.ClusterRole) Operation {
 	return updateIf(changed)
 }
 
-// addSelectors adds missing selectors of the aggregationRule. It removes an aggregationRule from a role that should have none, as
-// aggregation would replace its rules.
+// addSelectors adds missing selectors to the stored aggregationRule, and reports whether the role changed. It removes the
+// aggregationRule from a role that should have none, because aggregation would replace the role's rules.
 func addSelectors(stored, wanted *rbacv1.ClusterRole) (changed bool) {
 	if wanted.AggregationRule == nil {
 		changed = stored.AggregationRule != nil
@@ -147,7 +148,7 @@ func isProtected(m *metav1.ObjectMeta) bool {
 	return m.Annotations[rbacv1.AutoUpdateAnnotationKey] == "false"
 }
 
-// addMeta adds missing labels and annotations. It keeps the values of existing ones.
+// addMeta adds missing labels and annotations, and reports whether the metadata changed. It does not change existing values.
 func addMeta(stored, wanted *metav1.ObjectMeta) (changed bool) {
 	var labels, annotations bool
 	stored.Labels, labels = addMissing(stored.Labels, wanted.Labels)

@@ -20,20 +20,21 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// Reviewer serves access reviews and token reviews: objects that are created, not stored, and returned with a status.
+// Reviewer serves access reviews and token reviews, which are not stored: a create returns the object with its status filled
+// in.
 type Reviewer struct {
-	// Authorizer decides SubjectAccessReviews and the like.
+	// Authorizer decides SubjectAccessReviews, LocalSubjectAccessReviews and SelfSubjectAccessReviews.
 	Authorizer authorizer.Authorizer
-	// RBAC lists the rules of SelfSubjectRulesReviews.
+	// RBAC resolves the rules for SelfSubjectRulesReviews.
 	RBAC *Authorizer
-	// Others are the authorizers beside RBAC. SelfSubjectRulesReviews include the rules of those that implement
-	// authorizer.RuleResolver, and are incomplete if one does not.
+	// Others are the authorizers that are consulted in addition to RBAC. SelfSubjectRulesReviews include the rules of those
+	// that implement authorizer.RuleResolver, and are marked as incomplete if one does not.
 	Others []authorizer.Authorizer
-	// Tokens authenticates the tokens of TokenReviews; nil accepts none.
+	// Tokens authenticates the tokens of TokenReviews; if it is nil, no token is valid.
 	Tokens authenticator.Token
 }
 
-// reviewRequest is a review and the user that requests it.
+// reviewRequest is a review in JSON, and the user who created it.
 type reviewRequest struct {
 	ctx       context.Context
 	user      user.Info
@@ -41,7 +42,7 @@ type reviewRequest struct {
 	body      []byte
 }
 
-// reviews has the kind of each resource of reviews, and the function that serves it.
+// reviews maps the resource of each review to its kind and the method that serves it.
 var reviews = map[string]struct {
 	kind  schema.GroupVersionKind
 	serve func(*Reviewer, *reviewRequest) (runtime.Object, error)
@@ -54,14 +55,14 @@ var reviews = map[string]struct {
 	"tokenreviews":              {authenticationv1.SchemeGroupVersion.WithKind("TokenReview"), (*Reviewer).token},
 }
 
-// IsReview reports whether a resource is one of reviews.
+// IsReview reports whether a resource is one of the reviews that Reviewer serves.
 func IsReview(group, resource string) bool {
 	review, ok := reviews[resource]
 	return ok && review.kind.Group == group
 }
 
-// Review serves a review that a user has created at a resource, in a namespace if the resource is namespaced. The body and the
-// result are JSON. The caller has authorized the request.
+// Review serves the creation of a review by a user, in a namespace if the resource is namespaced. The body and the result
+// are JSON. The caller must have authorized the request.
 func (r *Reviewer) Review(ctx context.Context, u user.Info, resource, namespace string, body []byte) ([]byte, error) {
 	review, ok := reviews[resource]
 	if !ok {
@@ -82,7 +83,7 @@ func (r *Reviewer) Review(ctx context.Context, u user.Info, resource, namespace 
 	return json.Marshal(answer)
 }
 
-// read decodes the review.
+// read decodes the review from JSON. Its error is a 400.
 func (q *reviewRequest) read(into any) error {
 	if err := decode(q.body, into); err != nil {
 		return apierrors.NewBadRequest(err.Error())
@@ -137,7 +138,7 @@ func (r *Reviewer) localAccess(q *reviewRequest) (runtime.Object, error) {
 	return &review, nil
 }
 
-// decide authorizes the access that a review describes.
+// decide returns the status of a review: whether the authorizer allows the user the access that the spec describes.
 func (r *Reviewer) decide(ctx context.Context, u user.Info, spec accessSpec) authorizationv1.SubjectAccessReviewStatus {
 	decision, reason, err := r.Authorizer.Authorize(ctx, spec.attributes(u))
 	status := authorizationv1.SubjectAccessReviewStatus{
@@ -189,7 +190,8 @@ func rulesStatus(rules []rbacv1.PolicyRule) authorizationv1.SubjectRulesReviewSt
 	return status
 }
 
-// addRules adds the rules of another authorizer. One that cannot list its rules makes the review incomplete.
+// addRules adds the rules of another authorizer to the status. An authorizer that cannot list its rules makes the status
+// incomplete.
 func addRules(ctx context.Context, status *authorizationv1.SubjectRulesReviewStatus, from authorizer.Authorizer, u user.Info, namespace string) error {
 	resolver, ok := from.(authorizer.RuleResolver)
 	if !ok {

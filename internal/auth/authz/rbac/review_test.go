@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// reviewer returns a Reviewer: alice may get pods, and the token t0 is that of bob.
+// reviewer returns a Reviewer for which alice may get pods, and which authenticates the token t0 as bob.
 func reviewer(t *testing.T) *Reviewer {
 	t.Helper()
 	w := newWorld(t)
@@ -55,7 +55,7 @@ func TestAccessReviews(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			answer, err := r.Review(t.Context(), newUser("alice"), test.resource, test.namespace, []byte(test.body))
 			if err != nil || !strings.Contains(string(answer), test.want) {
-				t.Errorf("%s, %v", answer, err)
+				t.Errorf("Review() = %s, %v, want %s", answer, err, test.want)
 			}
 		})
 	}
@@ -85,13 +85,13 @@ func TestInvalidReviews(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			answer, err := r.Review(t.Context(), newUser("alice"), test.resource, test.namespace, []byte(test.body))
 			if err == nil || !strings.Contains(err.Error(), test.want) || !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
-				t.Errorf("%s, %v", answer, err)
+				t.Errorf("Review() = %s, %v, want a 400 or 422 with %s", answer, err, test.want)
 			}
 		})
 	}
 }
 
-// review creates a review and decodes the result.
+// review calls Review and decodes the returned object.
 func review(t *testing.T, r *Reviewer, u *authn.User, resource, body string, into any) {
 	t.Helper()
 	answer, err := r.Review(t.Context(), u, resource, "", []byte(body))
@@ -108,14 +108,14 @@ func TestRulesReview(t *testing.T) {
 	review(t, reviewer(t), newUser("alice", "dev"), "selfsubjectrulesreviews", `{"spec":{"namespace":"red"}}`, &got)
 	if len(got.Status.ResourceRules) != 4 || len(got.Status.NonResourceRules) != 2 || got.Status.Incomplete || got.Kind != "SelfSubjectRulesReview" ||
 		!strings.Contains(got.Status.EvaluationError, `"none" not found`) || got.Status.ResourceRules[1].ResourceNames[0] != "a" {
-		t.Errorf("%+v", got)
+		t.Errorf("SelfSubjectRulesReview: received %+v, want 4 resource rules, 2 non-resource rules and the missing role", got)
 	}
 }
 
 func TestRulesReviewWithoutRules(t *testing.T) {
 	answer, err := reviewer(t).Review(t.Context(), newUser("eve"), "selfsubjectrulesreviews", "", []byte(`{"spec":{"namespace":"red"}}`))
 	if err != nil || !strings.Contains(string(answer), `"resourceRules":[],"nonResourceRules":[]`) {
-		t.Errorf("%s, %v", answer, err)
+		t.Errorf("Review() = %s, %v, want empty lists of rules", answer, err)
 	}
 }
 
@@ -124,10 +124,10 @@ func TestSelfReview(t *testing.T) {
 	asker := &authn.User{Name: "alice", UID: "7", Groups: []string{"dev"}, Extra: map[string][]string{"a": {"b"}}}
 	review(t, reviewer(t), asker, "selfsubjectreviews", `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`, &got)
 	if info := got.Status.UserInfo; info.Username != "alice" || info.UID != "7" || info.Groups[0] != "dev" || info.Extra["a"][0] != "b" {
-		t.Errorf("%+v", got)
+		t.Errorf("SelfSubjectReview: received %+v, want the attributes of %+v", got, asker)
 	}
 	if time.Since(got.CreationTimestamp.Time) > time.Minute {
-		t.Errorf("%+v", got)
+		t.Errorf("SelfSubjectReview: creationTimestamp = %v, want now", got.CreationTimestamp)
 	}
 }
 
@@ -136,16 +136,16 @@ func TestTokenReview(t *testing.T) {
 	r := reviewer(t)
 	review(t, r, newUser("alice"), "tokenreviews", `{"spec":{"token":"t0"}}`, &good)
 	if !good.Status.Authenticated || good.Status.User.Username != "bob" || good.Status.User.Groups[0] != "dev" {
-		t.Errorf("%+v", good)
+		t.Errorf("TokenReview of a valid token: received %+v, want user bob", good)
 	}
 	review(t, r, newUser("alice"), "tokenreviews", `{"spec":{"token":"t1"},"status":{"authenticated":true,"user":{"username":"root"}}}`, &bad)
 	if bad.Status.Authenticated || bad.Status.Error == "" || bad.Status.User.Username != "" {
-		t.Errorf("%+v", bad)
+		t.Errorf("TokenReview of an invalid token: received %+v, want an error and no user", bad)
 	}
 }
 
 func TestIsReview(t *testing.T) {
 	if !IsReview("authorization.k8s.io", "subjectaccessreviews") || IsReview("", "subjectaccessreviews") || IsReview("authorization.k8s.io", "pods") {
-		t.Error("IsReview() is wrong")
+		t.Error("IsReview(): want true only for subjectaccessreviews of authorization.k8s.io")
 	}
 }

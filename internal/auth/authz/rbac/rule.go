@@ -30,7 +30,8 @@ func has(list []string, text string) bool {
 	return false
 }
 
-// hasResource reports whether a list contains a resource or subresource. An entry */SUBRESOURCE is for all resources.
+// hasResource reports whether the resources of a rule include a resource, or a subresource of it if subresource is not "".
+// An entry */SUBRESOURCE matches all resources.
 func hasResource(list []string, resource, subresource string) bool {
 	for _, l := range list {
 		if l == wildcard {
@@ -51,7 +52,8 @@ func hasResource(list []string, resource, subresource string) bool {
 	return false
 }
 
-// hasPath reports whether a list contains a path, or a prefix of it that ends in a wildcard.
+// hasPath reports whether the nonResourceURLs of a rule match a path. An entry that ends in * matches all paths with that
+// prefix.
 func hasPath(list []string, path string) bool {
 	return slices.ContainsFunc(list, func(l string) bool { return coversPath(l, path) })
 }
@@ -75,11 +77,13 @@ func missing(held, wanted []rbacv1.PolicyRule) (missingRules []rbacv1.PolicyRule
 	return missingRules
 }
 
-// maxPermissions is the maximum number of permissions in rules that a user grants. A role of 10 KB can have a billion, which would
-// take too much time and memory to compare. Kubernetes' own roles for users have less than 2,000.
+// maxPermissions is the maximum number of permissions in the rules that a user grants. A role of 10 KB can contain a
+// billion, which would take too much time and memory to compare. Kubernetes' default roles for users contain fewer than
+// 2,000.
 const maxPermissions = 100_000
 
-// countPermissions returns the number of rules that splitRule makes of all rules. It may exceed the range of integers.
+// countPermissions returns the number of rules into which splitRule splits all rules. It is a float because the number may
+// exceed the range of integers.
 func countPermissions(rules []rbacv1.PolicyRule) (n float64) {
 	for i := range rules {
 		r := &rules[i]
@@ -89,7 +93,8 @@ func countPermissions(rules []rbacv1.PolicyRule) (n float64) {
 	return n
 }
 
-// splitRule returns equivalent rules with one permission each: one verb, and one resource with at most one name, or one path.
+// splitRule returns equivalent rules with one permission each: one verb on one resource with at most one name, or on one
+// path.
 func splitRule(rule *rbacv1.PolicyRule) (single []rbacv1.PolicyRule) {
 	for _, group := range rule.APIGroups {
 		for _, resource := range rule.Resources {
@@ -113,7 +118,7 @@ func splitRule(rule *rbacv1.PolicyRule) (single []rbacv1.PolicyRule) {
 	return single
 }
 
-// covers reports whether a rule includes a rule with one permission.
+// covers reports whether a rule grants the permission of one, a rule with a single permission.
 func covers(rule, one *rbacv1.PolicyRule) bool {
 	if !has(rule.Verbs, one.Verbs[0]) {
 		return false
@@ -125,7 +130,7 @@ func covers(rule, one *rbacv1.PolicyRule) bool {
 		(len(rule.ResourceNames) == 0 || len(one.ResourceNames) > 0 && slices.Contains(rule.ResourceNames, one.ResourceNames[0]))
 }
 
-// coversResource reports whether a list covers an entry of another rule, which may have a wildcard.
+// coversResource reports whether the resources of a rule include an entry of another rule, which may be a wildcard.
 func coversResource(list []string, entry string) bool {
 	if has(list, entry) {
 		return true

@@ -9,7 +9,7 @@ import (
 	"k8s.io/component-helpers/auth/rbac/validation"
 )
 
-// some returns a random selection of at most n words.
+// some returns at most most words, selected at random with repetition.
 func some(random *rand.Rand, most int, words ...string) (list []string) {
 	for range random.IntN(most + 1) {
 		list = append(list, words[random.IntN(len(words))])
@@ -42,7 +42,7 @@ func randomRules(random *rand.Rand, most int) (rules []rbacv1.PolicyRule) {
 	return rules
 }
 
-// TestMissing compares missing with Kubernetes' rule validation.
+// TestMissing compares missing with Kubernetes' validation.Covers on random rules.
 func TestMissing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	complete := 0
@@ -58,11 +58,12 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	if complete < 100 {
-		t.Errorf("%d random cases are complete, want more", complete)
+		t.Errorf("random cases in which all rules are held: received %d, want at least 100", complete)
 	}
 }
 
-// TestAllows compares allows with Kubernetes: whether a rule covers the rule of exactly the request.
+// TestAllows compares allows with Kubernetes on random rules: a rule allows a request if validation.Covers reports that it
+// covers the rule for exactly that request.
 func TestAllows(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	count := map[bool]int{}
@@ -74,7 +75,7 @@ func TestAllows(t *testing.T) {
 		if random.IntN(4) == 0 {
 			a.NonResource, a.Path = true, one("/healthz", "/healthz/", "/healthz/etcd", "/apis/apps", "/api", "/")
 			asked.NonResourceURLs = []string{a.Path}
-			rule.ResourceNames = nil // a rule has resources or paths
+			rule.ResourceNames = nil // a rule is for resources or for paths, not for both
 		} else {
 			a.Group, a.Resource, a.Subresource, a.Name = one("", "apps"), one("pods", "deployments", "xpods"), one("", "", "status", "scale", "s"), one("", "a", "b", "c")
 			asked.APIGroups, asked.Resources = []string{a.Group}, []string{a.Resource}
@@ -84,7 +85,7 @@ func TestAllows(t *testing.T) {
 			if a.Name != "" {
 				asked.ResourceNames = []string{a.Name}
 			} else if len(rule.ResourceNames) > 0 {
-				rule.ResourceNames = []string{"a"} // a rule for the name "" allows requests without a name
+				rule.ResourceNames = []string{"a"} // TestAllowsSpecialCases tests rules for the name ""
 			}
 		}
 		want, _ := validation.Covers([]rbacv1.PolicyRule{rule}, []rbacv1.PolicyRule{asked})
@@ -94,21 +95,21 @@ func TestAllows(t *testing.T) {
 		count[want]++
 	}
 	if count[true] < 300 || count[false] < 1000 {
-		t.Errorf("the random cases are too uniform: %v", count)
+		t.Errorf("random cases: received %v allowed and denied, want at least 300 and 1000", count)
 	}
 }
 
-// TestAllowsSpecialCases has the cases that TestAllows leaves out.
+// TestAllowsSpecialCases tests the rules that TestAllows leaves out.
 func TestAllowsSpecialCases(t *testing.T) {
 	rule := rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: []string{""}}
 	if !allows(&rule, ask(nil, "get core pods")) || allows(&rule, ask(nil, "get core pods ns/a")) {
-		t.Error("a rule for an empty name allows another name")
+		t.Error("a rule with the resource name \"\": want it to allow requests without a name only")
 	}
 	both := rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}, NonResourceURLs: []string{"/x"}}
 	if !allows(&both, ask(nil, "get core pods")) || !allows(&both, ask(nil, "get - /x")) || allows(&both, ask(nil, "get - /y")) {
-		t.Error("a rule for resources and paths")
+		t.Error("a rule for pods and the path /x: want it to allow both, and no other path")
 	}
 	if allows(&rbacv1.PolicyRule{}, ask(nil, "get core pods")) || allows(&rbacv1.PolicyRule{}, ask(nil, "get - /x")) {
-		t.Error("an empty rule allows a request")
+		t.Error("an empty rule allows a request, want it to allow nothing")
 	}
 }

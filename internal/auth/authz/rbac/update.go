@@ -2,13 +2,14 @@ package rbac
 
 import "github.com/cadastre/cadastre/internal/watchcache"
 
-// Resources are the resources of roles and bindings, as storage keys name them: roles before the bindings that refer to them.
+// Resources are the resources of roles and bindings, as they are named in storage keys. Roles precede the bindings that
+// refer to them.
 var Resources = []string{ClusterRoles, Roles, ClusterRoleBindings, RoleBindings}
 
-// indexUpdater updates the index of an Authorizer from the watch cache. It implements informer.Keeper.
+// indexUpdater updates the index of an Authorizer from the watch cache. It implements informer.Handler.
 type indexUpdater struct{ *Authorizer }
 
-// Change implements informer.Keeper.
+// Change implements informer.Handler.
 func (k indexUpdater) Change(kind string, events []watchcache.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -18,7 +19,7 @@ func (k indexUpdater) Change(kind string, events []watchcache.Event) {
 	k.index.aggregate()
 }
 
-// Replace implements informer.Keeper.
+// Replace implements informer.Handler.
 func (k indexUpdater) Replace(kind string, objects []*watchcache.Object) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -37,7 +38,8 @@ func (k indexUpdater) Replace(kind string, objects []*watchcache.Object) {
 	k.index.aggregate()
 }
 
-// put updates the index for one object. An object that cannot be decoded grants nothing. The caller holds the lock.
+// put updates the index after one object was written or deleted. An object that cannot be decoded is logged and grants
+// nothing. The caller holds the lock.
 func (a *Authorizer) put(kind string, from *watchcache.Object, deleted bool) {
 	at := namespacedName{from.Namespace(), from.Name()}
 	var o object
@@ -67,7 +69,7 @@ func (x *index) remove(kind string, at namespacedName) {
 	}
 }
 
-// names returns the names of the indexed objects of a resource.
+// names returns the namespaces and names of the indexed objects of a resource.
 func (x *index) names(kind string) (found []namespacedName) {
 	cluster := kind == ClusterRoles || kind == ClusterRoleBindings
 	if !isRoles(kind) {

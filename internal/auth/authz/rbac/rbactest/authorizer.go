@@ -12,12 +12,12 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// resources are the names of resources in keys, by kind.
+// resources maps the RBAC kinds to the names of their resources in storage keys.
 var resources = map[string]string{
 	"Role": rbac.Roles, "RoleBinding": rbac.RoleBindings, "ClusterRole": rbac.ClusterRoles, "ClusterRoleBinding": rbac.ClusterRoleBindings,
 }
 
-// New returns an authorizer with roles and bindings in YAML, each with its kind. It is closed when the test ends.
+// New returns an authorizer for roles and bindings in YAML, each with its kind. It is closed when the test ends.
 func New(t testing.TB, objects ...string) *rbac.Authorizer {
 	t.Helper()
 	cache := watchcachetest.Open(t)
