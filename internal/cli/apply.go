@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// migrationSwitch and kubectlMigrationSwitch are the environment variables that disable the migration from client-side
-// apply. The second one is kubectl's.
+// migrationSwitch and kubectlMigrationSwitch are the environment variables that disable the migration from client-side apply
+// if they are false. The second one is defined by kubectl.
 const migrationSwitch, kubectlMigrationSwitch = "CADASTRE_CSA_MIGRATION", "KUBECTL_ENABLE_CSA_MIGRATION"
 
 // errNoManager is the usage error of verbs that require --manager.
@@ -122,7 +122,7 @@ func isMigrationOff() (bool, error) {
 	return off, nil
 }
 
-// participle returns the word for a processed object in messages such as "not applied".
+// participle returns the past participle in messages about processed objects, such as "not applied".
 func (f *applyFlags) participle() string {
 	if f.dryRun {
 		return "checked"
@@ -130,7 +130,7 @@ func (f *applyFlags) participle() string {
 	return "applied"
 }
 
-// applyFiles applies the objects of all files in order.
+// applyFiles applies the objects of all input files in order. It returns an error if one of them failed.
 func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return err
@@ -152,7 +152,7 @@ func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stde
 		warned.w = stderr
 		return f.applyOne(ctx, c, namespace, m, stdout, stderr)
 	})
-	if !isServerLost(err) { // without a response, unused paths cannot be determined
+	if !isServerLost(err) { // without a response, it is unknown which paths were used
 		f.forced.reportUnused(stderr)
 	}
 	return err

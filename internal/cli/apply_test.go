@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// TestOnlyUpdateLosesRace deletes the object after it was read: --only-update must not create it again.
+// TestOnlyUpdateLosesRace checks that --only-update does not recreate an object that is deleted after it was read.
 func TestOnlyUpdateLosesRace(t *testing.T) {
 	config := cadastretest.Start(t)
 	f := newFixture(t, config, 1)
@@ -41,7 +41,7 @@ func TestOnlyUpdateLosesRace(t *testing.T) {
 	}
 }
 
-// TestOnlyCreateLosesRace creates the object after the read found none: --only-create must not change it.
+// TestOnlyCreateLosesRace checks that --only-create does not change an object that is created after the read found none.
 func TestOnlyCreateLosesRace(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 0)
 	for _, test := range []struct {
@@ -74,8 +74,8 @@ func TestOnlyCreateLosesRace(t *testing.T) {
 	}
 }
 
-// TestForcePathLosesRace changes the object after it was read: the conflicts are evaluated again, and only those that
-// --force-path covers are forced.
+// TestForcePathLosesRace checks that conflicts are evaluated again if the object changes after it was read, and that only
+// those that --force-path covers are forced.
 func TestForcePathLosesRace(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 2)
 	path, err := ownership.ParsePath("data.a")
@@ -109,8 +109,8 @@ func TestForcePathLosesRace(t *testing.T) {
 	}
 }
 
-// TestErrorNamesObjectOnce changes the object before its managedFields are restored: the caller prefixes the object's
-// name, so that the error must not contain it.
+// TestErrorNamesObjectOnce checks that the error of a failed restore of managedFields does not contain the name of the
+// object, because the caller prefixes it.
 func TestErrorNamesObjectOnce(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
 	a := applyOperation{applyFlags: applyFlags{manager: "new"}, cluster: f.cluster, target: target{f.kind, "default", "c0"}}

@@ -26,19 +26,19 @@ type applyOperation struct {
 	exists  bool
 	// original is the live object as it was read before any write of this operation.
 	original apply.Object
-	// takeover is the strategy that migrates fields from client-side apply to the manager; previousManagers are the
+	// takeover is the strategy that migrates fields from client-side apply to the manager. previousManagers are the field
 	// managers that lose these fields.
 	takeover         takeoverMode
 	previousManagers []string
 	// simulatedEntries are the managed fields entries that the pending migration would produce. They are nil if no
 	// migration is pending.
 	simulatedEntries []apply.Entry
-	// ownersRewritten reports that managedFields were migrated and the configuration was not applied.
+	// ownersRewritten reports that managedFields were migrated, but the configuration was not applied.
 	ownersRewritten bool
 }
 
-// applyOne reads the live object, migrates fields from client-side apply (in the same request if the server supports
-// it), applies the configuration and forces the conflicts that --force-path allows.
+// applyOne reads the live object, migrates fields from client-side apply (in the same request if the server supports it),
+// applies the configuration and forces the conflicts that --force-path covers.
 func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace string, m manifest, stdout, stderr io.Writer) error {
 	a := &applyOperation{applyFlags: f, cluster: c, config: m.doc}
 	f.forced.record(a.config)
@@ -56,7 +56,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 	if err := a.prepare(ctx); err != nil {
 		return err
 	}
-	f.forced.record(a.config) // now including the unset markers
+	f.forced.record(a.config) // records the unset markers, too
 	after, err := a.apply(ctx)
 	if a.ownersRewritten {
 		fmt.Fprintf(stderr, "%s: managedFields were rewritten, %s owns the fields of %s; the configuration was not applied\n", a.target, a.manager, strings.Join(a.previousManagers, ", "))
@@ -72,7 +72,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 	return a.printResult(after, stdout)
 }
 
-// prepare reads the live object and selects the take-over strategy. It sends no write.
+// prepare reads the live object and selects the strategy that takes over fields from client-side apply. It sends no write.
 func (a *applyOperation) prepare(ctx context.Context) error {
 	if err := a.checkMarkers(ctx); err != nil {
 		return err
@@ -149,8 +149,8 @@ func (a *applyOperation) apply(ctx context.Context) (apply.Object, error) {
 	return a.simulateMigration(ctx, after, err)
 }
 
-// applyWithRetry applies the configuration. If --force-path covers all conflicts, it applies again with force and the
-// resourceVersion that was read as a precondition; if the object has changed since, it reads the object and evaluates
+// applyWithRetry applies the configuration. If --force-path covers all conflicts, it applies again with force, and with the
+// resourceVersion that was read as a precondition; if the object has changed in between, it reads the object and evaluates
 // the conflicts again.
 func (a *applyOperation) applyWithRetry(ctx context.Context, dryRun bool) (apply.Object, error) {
 	for attempt := 0; ; attempt++ {

@@ -9,11 +9,11 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// batch runs a verb on one object after the other. A failed object does not stop the run. If the server does not
+// batch runs a verb on one object after the other. An object that fails does not stop the run. If the server does not
 // respond or the output cannot be written, the run stops and lists the objects that were not processed.
 type batch struct {
 	verb string
-	// participle is the word for a processed object in messages such as "not applied".
+	// participle is the past participle of the verb in messages about processed objects, such as "not applied".
 	participle     string
 	progress       *progress
 	stdout, stderr io.Writer
@@ -38,7 +38,7 @@ func (b batch) run(all []manifest, one func(m manifest, stdout, stderr io.Writer
 		var writeErr error
 		b.progress.withoutBar(func() {
 			writeErr = write(b.stdout, &out)
-			_ = write(b.stderr, &errOut) // there is no other stream to report the failure on
+			_ = write(b.stderr, &errOut) // a failure to write to standard error cannot be reported
 		})
 		if writeErr != nil {
 			b.progress.clearBar()
@@ -57,8 +57,8 @@ func write(w io.Writer, text *bytes.Buffer) error {
 	return err
 }
 
-// stoppedByServer reports the objects that were not processed because the server does not respond: the object at index
-// at and all after it. The results of the objects before have been printed.
+// stoppedByServer prints the objects that were not processed because the server does not respond, which are all[at] and
+// those after it, and returns the error of the run. The results of earlier objects have been printed.
 func (b batch) stoppedByServer(all []manifest, at, failed int, noResponse *cluster.NoResponseError) error {
 	if noResponse.OutcomeUnknown {
 		fmt.Fprintf(b.stderr, "%s: may have been %s; the server did not respond\n", all[at].name(), b.participle)
@@ -69,8 +69,8 @@ func (b batch) stoppedByServer(all []manifest, at, failed int, noResponse *clust
 	return fmt.Errorf("%s: stopped after %d of %d objects, %d failed: %w", b.verb, at, len(all), failed, noResponse)
 }
 
-// stoppedByOutput reports the objects that were not processed because the output cannot be written: all after index at.
-// The object at index at is reported if it was processed.
+// stoppedByOutput prints the objects that were not processed because the output cannot be written, which are those after
+// all[at], and returns the error of the run. all[at] itself is printed if it was processed (done).
 func (b batch) stoppedByOutput(all []manifest, at, failed int, done bool, writeErr error) error {
 	if done {
 		fmt.Fprintf(b.stderr, "%s: %s, but the result could not be printed\n", all[at].name(), b.participle)
@@ -85,7 +85,7 @@ func (b batch) reportSkipped(manifests []manifest) {
 	}
 }
 
-// nothingDone adds to an error that no object was processed. Usage errors are returned unchanged.
+// nothingDone adds to an error that no object was processed. It returns usage errors unchanged.
 func nothingDone(err error, participle string) error {
 	if usage := (*usageError)(nil); errors.As(err, &usage) {
 		return err

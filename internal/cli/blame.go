@@ -137,7 +137,7 @@ func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) (*sc
 	return t, nil
 }
 
-// blameView formats the owners of an object's fields.
+// blameView prints the field managers of an object's fields.
 type blameView struct {
 	w       io.Writer
 	now     time.Time
@@ -167,7 +167,8 @@ func (v blameView) byLine(lines []ownership.Line) {
 	}
 }
 
-// label returns the owners of a line.
+// label returns the text of the owner column for a line: the field managers that own the field or, if there are none, the
+// state of the field.
 func (v blameView) label(line ownership.Line) string {
 	var parts []string
 	for _, e := range line.Owners {
@@ -189,8 +190,8 @@ func (v blameView) label(line ownership.Line) string {
 	return strings.Join(parts, ", ")
 }
 
-// owner formats an entry with its age, and with its apiVersion if that differs from the object's: the same path may be
-// another field there.
+// owner formats a managed fields entry with its age, and with its apiVersion if that differs from the object's, because the
+// same path may be a different field at that version.
 func (v blameView) owner(e apply.Entry) string {
 	text := entryName(e)
 	if e.APIVersion != v.version {

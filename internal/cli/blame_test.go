@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// TestBlameView checks the layout for lines with no, one and several owners.
+// TestBlameView checks the layout of lines with no, one and several field managers.
 func TestBlameView(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	ci := apply.Entry{Manager: "ci", Operation: apply.Apply, APIVersion: "v1", Time: now.Add(-90 * time.Minute)}
@@ -45,8 +45,8 @@ ci Apply 90m                            |   # gone is absent
 	}
 }
 
-// TestReportOtherVersions: a manager whose fields do not exist at the shown version is reported once, with the command
-// that shows them if the version is served.
+// TestReportOtherVersions checks that a field manager whose fields do not exist at the shown version is reported once, with
+// the command that shows the fields if their version is served.
 func TestReportOtherVersions(t *testing.T) {
 	at := target{cluster.Kind{Group: "example.com", Version: "v2", Name: "Shop", Resource: "shops"}, "default", "web"}
 	old := apply.Entry{Manager: "old", Operation: apply.Update, APIVersion: "example.com/v1"}

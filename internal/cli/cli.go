@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Main runs cadastre with the arguments and returns its exit code: 0 for success, 1 for failure, 2 for a usage error.
-// Verbs that compare, such as plan, document other codes.
+// Main runs cadastre with the arguments and returns its exit code: 0 for success, 1 for failure, 2 for a usage error. Some
+// verbs, such as plan, document other codes.
 func Main(args []string, stdout, stderr io.Writer) int {
 	return run(Command(), args, stdout, stderr)
 }
@@ -21,14 +21,14 @@ func Main(args []string, stdout, stderr io.Writer) int {
 func run(command *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal terminates the process at once
+	context.AfterFunc(ctx, stop) // after this, a second signal terminates the process immediately
 	command.SetArgs(args)
 	checked := &checkedWriter{w: stdout}
 	command.SetOut(checked)
 	command.SetErr(stderr)
 	err := command.ExecuteContext(ctx)
 	if err == nil || checked.isWriteError(err) {
-		err = checked.failed() // a run whose output was lost has failed
+		err = checked.failed() // a run whose output could not be written has failed
 	}
 	if err == nil {
 		return 0
@@ -100,11 +100,11 @@ func configureCompletion(command *cobra.Command) {
 			c.Example += shell.Example + "\n"
 		}
 		c.Args = subcommandArgs("completion", names)
-		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() } // cobra validates arguments only of commands with a Run function
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() } // cobra checks the arguments only of commands with a Run function
 	}
 }
 
-// subcommandArgs rejects arguments of a command that only has subcommands.
+// subcommandArgs returns a check that rejects arguments of a command that has only subcommands, with the given names.
 func subcommandArgs(verb string, names []string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -123,12 +123,13 @@ func joinOr(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// objectCommands returns the verbs that work on objects of any API server. The kubectl plugin has them as well.
+// objectCommands returns the verbs that work on objects of any API server. They are part of both cadastre and the kubectl
+// plugin.
 func objectCommands() []*cobra.Command {
 	return []*cobra.Command{blameCommand(), applyCommand(), planCommand(), extractCommand(), migrateCommand(), convertPatchCommand()}
 }
 
-// groupCommand returns a command that prints its help unless one of its subcommands is given.
+// groupCommand returns a command that has only subcommands and prints its help if it is called without one.
 func groupCommand(name, about string, verbs ...*cobra.Command) *cobra.Command {
 	var names, examples []string
 	for _, verb := range verbs {

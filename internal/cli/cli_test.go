@@ -19,7 +19,7 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// TestMain makes the test binary run as cadastre and kubectl-own for the scripts.
+// TestMain makes the test binary act as cadastre or kubectl-own when a script runs it under that name.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"cadastre":             func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs testdata/*.txtar. CADASTRE_UPDATE=1 updates the expected output.
+// TestScripts runs the scripts in testdata/*.txtar. CADASTRE_UPDATE=1 updates their expected output.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" {
-				return os.Getuid() == 0, nil // root ignores file permissions
+				return os.Getuid() == 0, nil // root can read and write all files, so that scripts about permissions do not apply
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
@@ -57,10 +57,10 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// timeout is the maximum time that a script waits for a condition.
+// timeout is the maximum time that a command of a script waits for a condition.
 const timeout = 30 * time.Second
 
-// await waits until a file contains a text: await FILE TEXT.
+// await implements the script command await FILE TEXT, which waits until a file contains a text.
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: await FILE TEXT")
@@ -76,7 +76,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// code runs a command and checks its exit code: code N COMMAND ARGS….
+// code implements the script command code N COMMAND ARGS…, which runs a command and checks its exit code.
 func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N COMMAND ARGS…")
@@ -93,7 +93,7 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// mode checks the permissions of files: mode 0600 FILE….
+// mode implements the script command mode 0600 FILE…, which checks the permissions of files.
 func mode(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args[1:] {
 		info, err := os.Stat(ts.MkAbs(name))
@@ -104,15 +104,16 @@ func mode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cut truncates a file to its first half, as a full disk might: cut FILE.
+// cut implements the script command cut FILE, which truncates a file to its first half, as a full disk might.
 func cut(ts *testscript.TestScript, neg bool, args []string) {
 	content, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), content[:len(content)/2], 0o600))
 }
 
-// call sends a request with the administrator's certificate in a data folder to the server whose address is in a file:
-// call FOLDER READYFILE METHOD PATH [BODY]. The method APPLY is a Server-Side Apply patch.
+// call implements the script command call FOLDER READYFILE METHOD PATH [BODY], which sends a request to the server whose
+// address is in READYFILE, with the administrator's certificate in the data folder. The method APPLY sends a Server-Side
+// Apply patch. ! call expects an error status.
 func call(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 4 {
 		ts.Fatalf("usage: call FOLDER READYFILE METHOD PATH [BODY]")
@@ -124,7 +125,8 @@ func call(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// served waits until a GET succeeds, for paths of CustomResourceDefinitions that were just created: served FOLDER READYFILE PATH.
+// served implements the script command served FOLDER READYFILE PATH, which waits until a GET succeeds, such as that of a
+// custom resource whose definition was just created.
 func served(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: served FOLDER READYFILE PATH")
@@ -139,7 +141,8 @@ func served(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// send sends the request that the arguments of call describe, as the administrator.
+// send sends the request that the arguments of call describe, as the administrator, and returns the status code and body of
+// the response.
 func send(ts *testscript.TestScript, args []string) (status int, text string) {
 	line, _, _ := strings.Cut(ts.ReadFile(args[1]), "\n")
 	url := strings.TrimPrefix(line, "ready ")

@@ -15,11 +15,12 @@ import (
 
 // Shell completion queries the API server. Errors yield no candidates, because shells do not display them.
 
-// completionTimeout limits the requests of one completion.
+// completionTimeout is the maximum duration of all requests of one completion.
 const completionTimeout = 2 * time.Second
 
-// completeObjects completes TYPE, NAME and TYPE/NAME, --namespace, --context, and the flags in managerFlags with the
-// field managers of the object in the arguments. At most most names follow a type.
+// completeObjects adds the completion of the arguments TYPE, NAME and TYPE/NAME, of --namespace and --context, and of the
+// flags in managerFlags, which it completes with the field managers of the object in the arguments. At most maxNames names
+// follow a type.
 func completeObjects(command *cobra.Command, connection *connection, maxNames int, managerFlags ...string) {
 	command.ValidArgsFunction = func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
@@ -36,7 +37,7 @@ func completeObjects(command *cobra.Command, connection *connection, maxNames in
 	completeConnection(command, connection)
 }
 
-// completeConnection completes --namespace and --context.
+// completeConnection adds the completion of --namespace and --context.
 func completeConnection(command *cobra.Command, connection *connection) {
 	completeFlag(command, "namespace", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, _ string) []string {
@@ -48,18 +49,19 @@ func completeConnection(command *cobra.Command, connection *connection) {
 	})
 }
 
-// completeWords completes a flag that accepts fixed words.
+// completeWords adds the completion of a flag that accepts fixed words.
 func completeWords(command *cobra.Command, flag string, words ...string) {
 	completeFlag(command, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func completeFlag(command *cobra.Command, flag string, find cobra.CompletionFunc) {
 	if err := command.RegisterFlagCompletionFunc(flag, find); err != nil {
-		panic(err) // the flag does not exist, or has a completion function already
+		panic(err) // a programming error: the flag does not exist, or already has a completion function
 	}
 }
 
-// complete connects to the server of the flags and calls find with the completion timeout.
+// complete connects to the server that the flags select and calls find with a context limited by completionTimeout. It
+// returns no candidates if it cannot connect.
 func (c *connection) complete(ctx context.Context, find func(context.Context, *cluster.Cluster, string) []string) ([]string, cobra.ShellCompDirective) {
 	server, namespace, err := c.open()
 	if err != nil {
@@ -86,7 +88,7 @@ func (c *connection) contextNames() []string {
 	return names
 }
 
-// completeObjectArgs returns the candidates for TYPE, or for NAME if the arguments have a type.
+// completeObjectArgs returns the candidates for TYPE, or for NAME if the arguments already contain a type.
 func completeObjectArgs(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string, maxNames int) []string {
 	if kind, _, slash := strings.Cut(toComplete, "/"); slash {
 		var candidates []string
@@ -104,7 +106,7 @@ func completeObjectArgs(ctx context.Context, c *cluster.Cluster, namespace strin
 	return slices.DeleteFunc(objectNames(ctx, c, namespace, args[0]), func(name string) bool { return slices.Contains(args[1:], name) })
 }
 
-// resourceNames returns the resources that can be read, each once, as NAME<tab>DESCRIPTION.
+// resourceNames returns the names of the resources that can be read, each once, as NAME<tab>DESCRIPTION.
 func resourceNames(ctx context.Context, c *cluster.Cluster) []string {
 	kinds, err := c.Kinds(ctx)
 	if err != nil {
@@ -121,7 +123,7 @@ func resourceNames(ctx context.Context, c *cluster.Cluster) []string {
 	return all
 }
 
-// objectNames returns the names of the first 500 objects of a resource.
+// objectNames returns the names of at most 500 objects of a resource; nil if they cannot be read.
 func objectNames(ctx context.Context, c *cluster.Cluster, namespace, kind string) []string {
 	const maxNames = 500
 	k, err := c.FindKind(ctx, kind)
@@ -138,8 +140,8 @@ func objectNames(ctx context.Context, c *cluster.Cluster, namespace, kind string
 	return names
 }
 
-// managersOfArgs returns the field managers of the object that the arguments name, or of the first 500 objects of a
-// resource.
+// managersOfArgs returns the field managers of the object that the arguments name or, if they contain only a type, of at
+// most 500 objects of that type.
 func managersOfArgs(ctx context.Context, c *cluster.Cluster, namespace string, args []string) []string {
 	if len(args) == 1 && !strings.Contains(args[0], "/") {
 		return managersOfType(ctx, c, namespace, args[0])
@@ -172,7 +174,8 @@ func managersOfType(ctx context.Context, c *cluster.Cluster, namespace, kind str
 	return managerNames(entries)
 }
 
-// completeManagers completes --manager with the field managers of the live objects that the files describe.
+// completeManagers adds the completion of --manager with the field managers of the live objects that the input files
+// describe.
 func completeManagers(command *cobra.Command, connection *connection, files *input) {
 	completeFlag(command, "manager", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {

@@ -19,15 +19,15 @@ func TestConfirm(t *testing.T) {
 		var output strings.Builder
 		got, err := confirm(t.Context(), "Do it?", strings.NewReader(answer), &output)
 		if err != nil || got != want {
-			t.Errorf("confirm() with answer %q = %v, %v", answer, got, err)
+			t.Errorf("confirm() with answer %q = %v, %v, want %v", answer, got, err, want)
 		}
 		if output.String() != "Do it? [y/N] " {
-			t.Errorf("confirm() printed %q", output.String())
+			t.Errorf("confirm() printed %q, want the question and [y/N]", output.String())
 		}
 	}
 }
 
-// TestConfirmStopsWithContext: an interrupt ends the prompt.
+// TestConfirmStopsWithContext checks that the cancellation of the context, as by an interrupt, ends the prompt.
 func TestConfirmStopsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stdin, writer := io.Pipe()
@@ -38,7 +38,8 @@ func TestConfirmStopsWithContext(t *testing.T) {
 	}
 }
 
-// TestConfirmAfterPartialFailure: an object that fails in the preview is reported, and the prompt covers the others.
+// TestConfirmAfterPartialFailure checks that an object that fails in the preview is reported, and that the prompt asks about
+// the remaining objects. If all fail, there is no prompt.
 func TestConfirmAfterPartialFailure(t *testing.T) {
 	f := failingFixture(t, 3, func() (*http.Response, error) { return nil, errors.New("unused") })
 	listed := listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", "")
@@ -56,7 +57,7 @@ func TestConfirmAfterPartialFailure(t *testing.T) {
 		var output strings.Builder
 		run, err := previewAndConfirm(t.Context(), f.run(), oneFails, strings.NewReader(answer), &output)
 		if err != nil || run.write != want {
-			t.Errorf("previewAndConfirm() with answer %q: write = %v, error = %v", answer, run.write, err)
+			t.Errorf("previewAndConfirm() with answer %q: write = %v, error = %v, want write = %v", answer, run.write, err, want)
 		}
 		for _, text := range []string{"configmap/c2 in default: failed: it is broken\n", "Migrate 2 objects and skip the 1 that failed? [y/N] "} {
 			if !strings.Contains(output.String(), text) {

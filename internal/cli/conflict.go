@@ -19,16 +19,16 @@ import (
 
 // conflict is a field that an apply would change and that another field manager owns.
 type conflict struct {
-	// field is the path in the server's notation.
+	// field is the path of the field in the notation of the server's conflict message.
 	field string
-	// path is nil if no managed fields entry of the object has the field.
+	// path is the parsed path; nil if no managed fields entry of the live object contains the field.
 	path             fieldset.Path
 	owners           []apply.Entry
 	live, configured document.Value
 }
 
-// conflictsOf returns the conflicts in the server's response to an apply, or nil if err is not a conflict. live is the
-// object that was applied to; configured is the applied configuration.
+// conflictsOf returns the conflicts in the server's response to an apply; nil if err is not a conflict. Live is the object
+// to which the configuration was applied.
 func conflictsOf(err error, manager string, live apply.Object, configured document.Value) []conflict {
 	if !isApplyConflict(err) {
 		return nil
@@ -40,7 +40,7 @@ func conflictsOf(err error, manager string, live apply.Object, configured docume
 	seen := map[string]bool{}
 	for _, cause := range refused.Causes {
 		if cause.Reason == conflictReason && !seen[cause.Field] {
-			seen[cause.Field] = true // the response has one cause per owner, and per field with the same notation
+			seen[cause.Field] = true // the response contains one cause per field manager, and several fields may have the same notation
 			all = append(all, resolveConflicts(cause.Field, owned[cause.Field], live, configured)...)
 		}
 	}
@@ -55,8 +55,8 @@ func isApplyConflict(err error) bool {
 		slices.ContainsFunc(refused.Causes, func(c cluster.Cause) bool { return c.Reason == conflictReason })
 }
 
-// ownedByOthers returns the fields that managers other than the applier own, keyed by the server's path notation. The
-// notation has no quotes around names, so that several fields can share a key.
+// ownedByOthers returns the fields that field managers other than the applier own, keyed by the server's path notation. That
+// notation does not quote names, so several fields can share a key.
 func ownedByOthers(manager string, live apply.Object) map[string][]conflict {
 	owned := map[string][]conflict{}
 	for _, e := range live.Entries {
@@ -72,7 +72,8 @@ func ownedByOthers(manager string, live apply.Object) map[string][]conflict {
 	return owned
 }
 
-// resolveConflicts returns, of the fields that share a path notation, those whose values the apply would change.
+// resolveConflicts returns those of the fields that share a path notation whose values the apply would change, with both
+// values set.
 func resolveConflicts(field string, all []conflict, live apply.Object, configured document.Value) []conflict {
 	if len(all) == 0 {
 		return []conflict{{field: field}}
@@ -86,7 +87,7 @@ func resolveConflicts(field string, all []conflict, live apply.Object, configure
 	return all
 }
 
-// configuredAt returns the configured value at a path: the unset marker if the path or one of its parents is unset.
+// configuredAt returns the configured value at a path, or the unset marker if the path or one of its parents is unset.
 func configuredAt(config document.Value, path fieldset.Path) document.Value {
 	for i := range path {
 		if v := ownership.ValueAt(config, path[:i+1]); isUnsetMarker(v) {
@@ -100,7 +101,7 @@ func isUnsetMarker(v document.Value) bool {
 	return v.Kind() == document.Map && v.Get(apply.UnsetMarkerKey).Text() == apply.UnsetMarkerValue
 }
 
-// formattedValues returns the live and the configured value as text.
+// formattedValues returns the live value (theirs) and the configured value (yours) as text.
 func (c conflict) formattedValues() (theirs, yours string) {
 	if isUnsetMarker(c.configured) {
 		return formatValue(c.live), "unset"
@@ -108,7 +109,7 @@ func (c conflict) formattedValues() (theirs, yours string) {
 	return formatValuePair(c.live, c.configured)
 }
 
-// addConflict adds an owner to the conflict at a path, or adds the conflict.
+// addConflict adds a field manager's entry to the conflict at the path or, if there is none yet, appends a new conflict.
 func addConflict(all []conflict, field string, path fieldset.Path, owner apply.Entry) []conflict {
 	for i, c := range all {
 		if c.path.Quoted() == path.Quoted() {
@@ -132,7 +133,7 @@ func (c conflict) formattedPath() string {
 	return formatPath(c.path)
 }
 
-// conflictHelp lists the ways to resolve a conflict.
+// conflictHelp lists the ways in which users can resolve a conflict.
 const conflictHelp = `Resolve each conflict in one of these ways:
 - remove the field from the configuration; its owner keeps it
 - apply the owner's value; both managers then own the field
@@ -159,6 +160,6 @@ func (e *conflictsError) print(w io.Writer, t target, now time.Time) {
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.formattedPath(), entryName(e), age(e, now), theirs, yours)
 		}
 	}
-	_ = table.Flush() // errors of standard error are ignored, as for all messages
+	_ = table.Flush() // errors of writing to standard error are ignored, as for all messages
 	fmt.Fprintln(w, conflictHelp)
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// TestConflictsAllocations: field sets are decoded once, not once per conflict.
+// TestConflictsAllocations checks that conflictsOf decodes field sets once, not once per conflict.
 func TestConflictsAllocations(t *testing.T) {
 	cost := func(n int) float64 {
 		live, configured, refused := newConflicts(t, n)
 		if all := conflictsOf(refused, "m", live, configured); len(all) != n || len(all[0].owners) != 2 {
-			t.Fatalf("conflictsOf() of %d fields with two owners = %d conflicts, owners %v", n, len(all), all[0].owners)
+			t.Fatalf("conflictsOf() of %d fields with two owners = %d conflicts, owners %v, want %[1]d conflicts with 2 owners each", n, len(all), all[0].owners)
 		}
 		return testing.AllocsPerRun(1, func() { conflictsOf(refused, "m", live, configured) })
 	}
@@ -25,7 +25,7 @@ func TestConflictsAllocations(t *testing.T) {
 	}
 }
 
-// newConflicts returns an object whose n fields two managers own, and the server's response to an apply of other
+// newConflicts returns an object with n fields that two field managers own, and the server's response to an apply of other
 // values.
 func newConflicts(t *testing.T, n int) (live apply.Object, configured document.Value, refused error) {
 	t.Helper()

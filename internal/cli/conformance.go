@@ -72,7 +72,7 @@ terminates at once. The exit code is 0 if no script failed, 1 if a script failed
 	return command
 }
 
-// options validates the flags before any request is sent.
+// options returns the options of the run. It validates the flags before any request is sent.
 func (f conformanceFlags) options() (applytest.Options, error) {
 	options := applytest.Options{Namespace: f.namespace, Parallel: f.parallel, Keep: f.keep}
 	run, err := regexp.Compile(f.run)
@@ -95,7 +95,7 @@ func (f conformanceFlags) options() (applytest.Options, error) {
 	return options, nil
 }
 
-// checkReports rejects report files that cannot be written, before a run that may take minutes.
+// checkReports returns an error if a report file cannot be written, before a run that may take minutes.
 func (f conformanceFlags) checkReports() error {
 	if f.list && len(f.reports) > 0 {
 		return errors.New("--list: expected no --report, because no script runs")
@@ -111,9 +111,10 @@ func (f conformanceFlags) checkReports() error {
 	return nil
 }
 
-// checkWritable reports whether a file can be written, without changing its content.
+// checkWritable returns an error if a file cannot be written. It does not change the content of an existing file, and leaves
+// no new file behind.
 func checkWritable(name string) error {
-	_, statErr := os.Lstat(name) // Lstat: a dangling symbolic link exists
+	_, statErr := os.Lstat(name) // Lstat, because a dangling symbolic link counts as existing
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -132,7 +133,7 @@ func (f conformanceFlags) folder() string {
 	return f.scripts
 }
 
-// folderFlag returns the flag that set the folder.
+// folderFlag returns the name of the flag that set the folder of scripts, for error messages.
 func (f conformanceFlags) folderFlag() string {
 	if f.record != "" {
 		return "--record"
@@ -165,7 +166,7 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 	return verdict(report)
 }
 
-// runScripts runs the scripts. The report is nil if no script could run.
+// runScripts runs the scripts and prints their progress. The report is nil if no script could run.
 func (f conformanceFlags) runScripts(ctx context.Context, options applytest.Options, stderr io.Writer) (report *applytest.Report, err error) {
 	if options.Config, _, err = loadConfig(f.kubeconfig, &clientcmd.ConfigOverrides{CurrentContext: f.context}); err != nil {
 		return nil, err
@@ -195,7 +196,7 @@ func (f conformanceFlags) runScripts(ctx context.Context, options applytest.Opti
 // exitInterrupted is the shell's exit code for a process that SIGINT terminated.
 const exitInterrupted = 130
 
-// writeResults writes the table and the report files.
+// writeResults writes the result table to stdout, and the report files.
 func writeResults(report *applytest.Report, f conformanceFlags, stdout io.Writer) error {
 	if err := report.WriteTable(stdout); err != nil {
 		return err
@@ -217,7 +218,8 @@ func verdict(report *applytest.Report) error {
 	return nil
 }
 
-// reportWriter returns the writer for the extension of a report file, or nil if the extension is unknown.
+// reportWriter returns the function that writes a report in the format of the file's extension; nil if the extension is
+// unknown.
 func reportWriter(name string) func(*applytest.Report, io.Writer) error {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".xml":
@@ -237,8 +239,8 @@ func (f conformanceFlags) writeReports(report *applytest.Report) error {
 	return nil
 }
 
-// writeStoppedReports writes the reason why no script ran to the report files, which would otherwise keep the results
-// of an earlier run.
+// writeStoppedReports writes the reason why no script ran to the report files, which would otherwise keep the results of an
+// earlier run. It returns that reason.
 func (f conformanceFlags) writeStoppedReports(why error) error {
 	stopped := &applytest.Report{Stopped: why.Error()}
 	if exit := (*exitError)(nil); errors.As(why, &exit) {

@@ -19,8 +19,8 @@ type connection struct {
 	userExtras []string
 }
 
-// bind adds the connection flags and must be called before other flags are added. Only the common connection flags
-// appear in the help.
+// bind adds the connection flags to the flags of a command. It must be called before other flags are added. Only the common
+// connection flags appear in the help.
 func (c *connection) bind(flags *pflag.FlagSet) {
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
@@ -40,7 +40,7 @@ func (c *connection) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "The kubeconfig `file`. The default is $KUBECONFIG or ~/.kube/config. kubectl's other connection flags, such as --server, --token and --as, are supported as well.")
 }
 
-// checkNamespace rejects an object whose metadata.namespace differs from --namespace.
+// checkNamespace returns an error if the metadata.namespace of a manifest differs from --namespace.
 func (c *connection) checkNamespace(m manifest, t target) error {
 	flag, own := c.overrides.Context.Namespace, m.doc.Lookup("metadata", "namespace").Text()
 	if flag == "" || own == "" || flag == own || !t.kind.Namespaced {
@@ -49,7 +49,7 @@ func (c *connection) checkNamespace(m manifest, t target) error {
 	return fmt.Errorf("%s: %s: metadata.namespace: expected %q, as set by --namespace, received %q; remove the flag or the field", m.source, t, flag, own)
 }
 
-// open returns a client for the API server and the default namespace. It sends no request.
+// open returns a client for the API server that the flags select, and the default namespace. It sends no request.
 func (c *connection) open() (server *cluster.Cluster, namespace string, err error) {
 	if c.overrides.AuthInfo.ImpersonateUserExtra, err = parseExtras(c.userExtras); err != nil {
 		return nil, "", err
@@ -62,8 +62,8 @@ func (c *connection) open() (server *cluster.Cluster, namespace string, err erro
 	return server, namespace, err
 }
 
-// loadConfig loads the named kubeconfig, or the default one, and returns the client configuration and the namespace of
-// its context.
+// loadConfig loads the named kubeconfig, or the default one if the name is "". It returns the client configuration and the
+// namespace of its context.
 func loadConfig(kubeconfig string, overrides *clientcmd.ConfigOverrides) (config *rest.Config, namespace string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
@@ -81,7 +81,7 @@ func loadConfig(kubeconfig string, overrides *clientcmd.ConfigOverrides) (config
 	return config, namespace, nil
 }
 
-// parseExtras parses KEY=VALUE pairs. A key may be repeated.
+// parseExtras parses the KEY=VALUE pairs of --as-user-extra. A key may be repeated.
 func parseExtras(texts []string) (map[string][]string, error) {
 	extras := map[string][]string{}
 	for _, text := range texts {

@@ -151,7 +151,7 @@ func mergePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) 
 	return f.print(stdout, args[0], merged, merged)
 }
 
-// print writes the result, or the name of the object with -o name.
+// print prints the patch or merged object or, with -o name, the name of the object, which was read from file.
 func (f patchFlags) print(stdout io.Writer, file string, object, made document.Value) error {
 	if f.output.format != "name" {
 		return f.output.print(stdout, made)
@@ -164,8 +164,8 @@ func (f patchFlags) print(stdout io.Writer, file string, object, made document.V
 	return err
 }
 
-// checkSameKind rejects documents whose apiVersion or kind differs. Empty files, which stand for an absent object, are
-// skipped.
+// checkSameKind returns an error if the documents differ in apiVersion or kind. It skips empty files, which stand for an
+// absent object.
 func checkSameKind(names []string, docs []document.Value) error {
 	object := docs[1]
 	if err := checkMap(names[1], object); err != nil {
@@ -187,7 +187,7 @@ func checkSameKind(names []string, docs []document.Value) error {
 	return nil
 }
 
-// checkMap rejects documents that are not maps.
+// checkMap returns an error if a document, which was read from the named file, is not a map.
 func checkMap(name string, doc document.Value) error {
 	if doc.Kind() != document.Map {
 		return fmt.Errorf("%s: expected an object, received %s", name, formatValue(doc))
@@ -195,7 +195,8 @@ func checkMap(name string, doc document.Value) error {
 	return nil
 }
 
-// strategies returns the patch strategies of the object's kind, or nil for JSON merge patches, which have none.
+// strategies returns the strategic merge patch strategies of the object's kind; nil for JSON merge patches, which do not use
+// any.
 func (f patchFlags) strategies(name string, object document.Value) (*strategic.Type, error) {
 	if f.format == "merge" {
 		return nil, nil
@@ -211,8 +212,7 @@ func (f patchFlags) strategies(name string, object document.Value) (*strategic.T
 	return strategic.FromGoType(t)
 }
 
-// readDocuments reads one document from each file. The name - is standard input, and an empty name yields an absent
-// document.
+// readDocuments reads one document from each file. The name - means standard input; an empty name yields an absent document.
 func readDocuments(names []string, stdin io.Reader) ([]document.Value, error) {
 	if first := slices.Index(names, "-"); first >= 0 && slices.Contains(names[first+1:], "-") {
 		return nil, &usageError{errors.New("-: expected standard input at most once")}

@@ -12,22 +12,24 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// appliedDefinitions records the kinds of the CustomResourceDefinitions and the namespaces that this run has applied. A
-// server serves a kind some time after it has accepted the definition, so that objects of the kind wait for it.
+// appliedDefinitions records the kinds of the CustomResourceDefinitions, and the names of the Namespaces, that this run has
+// applied. A server starts to serve a kind some time after it has accepted the definition, so the apply of custom resources
+// waits for that.
 type appliedDefinitions struct {
 	kinds      map[[2]string]bool
 	namespaces []string
-	// dryRun reports that the definitions were not stored.
+	// dryRun reports that the definitions and namespaces were applied in a dry run and are not stored.
 	dryRun bool
 }
 
-// kindTimeout is the maximum time to wait until a kind is served, kindPollInterval the time between discovery requests.
+// kindTimeout is the maximum time to wait until a kind is served; kindPollInterval is the time between discovery requests.
 const (
 	kindTimeout      = 30 * time.Second
 	kindPollInterval = 100 * time.Millisecond
 )
 
-// record records the kinds of an applied CustomResourceDefinition, or an applied Namespace. Other objects are ignored.
+// record records the kinds of an applied CustomResourceDefinition, or the name of an applied Namespace. It ignores other
+// objects.
 func (d *appliedDefinitions) record(o document.Value) {
 	spec := o.Get("spec")
 	switch o.Get("kind").Text() {
@@ -46,8 +48,8 @@ func (d *appliedDefinitions) record(o document.Value) {
 	}
 }
 
-// target resolves the object of a manifest. If this run has applied the definition of its kind, target waits until the
-// kind is served.
+// target returns the target of a manifest. If this run has applied the CustomResourceDefinition of its kind, target waits
+// until the kind is served.
 func (d *appliedDefinitions) target(ctx context.Context, c *cluster.Cluster, namespace string, m manifest) (target, error) {
 	for deadline := time.Now().Add(kindTimeout); ; {
 		t, err := m.target(ctx, c, namespace)
@@ -69,7 +71,7 @@ func (d *appliedDefinitions) target(ctx context.Context, c *cluster.Cluster, nam
 	}
 }
 
-// explain adds to a NotFound error that the namespace was applied in a dry run only.
+// explain adds to a NotFound error that the namespace was applied only in a dry run, if that is the case.
 func (d *appliedDefinitions) explain(t target, err error) error {
 	if d.dryRun && t.kind.Namespaced && slices.Contains(d.namespaces, t.namespace) && cluster.IsCode(err, http.StatusNotFound) {
 		return fmt.Errorf("%w; the namespace is part of this dry run and was not created", err)

@@ -1,11 +1,10 @@
 // Package cli implements the cadastre command line and the kubectl-own plugin. Each verb is one file that
 // returns a *cobra.Command.
 //
-// Verbs that work on objects talk to any Kubernetes API server through package cluster. Reads and writes go
-// through a target, which identifies one object; writes of managedFields carry the resourceVersion that was
-// read, and are retried on conflict. Results are written to standard output; warnings, progress and errors to
-// standard error. A run exits with 0 on success, 1 on failure and 2 on a usage error, except where a verb
-// documents other codes.
+// Verbs that work on objects connect to any Kubernetes API server through package cluster. They read and write through a
+// target, which identifies one object; writes of managedFields contain the resourceVersion that was read, and are retried on
+// conflict. Results are written to standard output; warnings, progress and errors to standard error. A run exits with 0 on
+// success, 1 on failure and 2 on a usage error, except where a verb documents other codes.
 //
 // # Where to look
 //

@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// dryRunFlag is a boolean flag that also accepts kubectl's server and none. It rejects client, because only the server
-// has the managedFields.
+// dryRunFlag is a boolean flag that also accepts kubectl's values server and none. It rejects client, because a dry run
+// without the server cannot evaluate managedFields.
 type dryRunFlag bool
 
-// dryRunWords are kubectl's values of --dry-run that are supported.
+// dryRunWords are the values of kubectl's --dry-run that are supported.
 var dryRunWords = []string{"server", "none"}
 
 func bindDryRun(flags *pflag.FlagSet, on *bool, about string) {
@@ -34,5 +34,5 @@ func (d *dryRunFlag) Set(text string) error {
 
 func (d *dryRunFlag) String() string { return strconv.FormatBool(bool(*d)) }
 
-// Type returns bool, so that the help shows no argument.
+// Type returns "bool", so that the help shows no argument for the flag.
 func (d *dryRunFlag) Type() string { return "bool" }

@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// entryName formats an entry as "MANAGER OPERATION" or, for a subresource, "MANAGER OPERATION/SUBRESOURCE": hpa
-// Update/scale.
+// entryName formats a managed fields entry as "MANAGER OPERATION" or, for a subresource, "MANAGER OPERATION/SUBRESOURCE",
+// for example "hpa Update/scale".
 func entryName(e apply.Entry) string {
 	text := fmt.Sprintf("%s %s", e.Manager, e.Operation)
 	if e.Subresource != "" {
@@ -23,7 +23,7 @@ func entryName(e apply.Entry) string {
 	return text
 }
 
-// entryNames formats entries, separated by commas.
+// entryNames formats managed fields entries, separated by commas.
 func entryNames(entries []apply.Entry) string {
 	names := make([]string, len(entries))
 	for i, e := range entries {
@@ -32,7 +32,7 @@ func entryNames(entries []apply.Entry) string {
 	return strings.Join(names, ", ")
 }
 
-// age formats the time since an entry was last updated, or "?" if the entry has no timestamp.
+// age formats the time since a managed fields entry was last updated; "?" if the entry has no timestamp.
 func age(e apply.Entry, now time.Time) string {
 	if e.Time.IsZero() {
 		return "?"
@@ -40,8 +40,8 @@ func age(e apply.Entry, now time.Time) string {
 	return duration.HumanDuration(now.Sub(e.Time))
 }
 
-// entryWithAge formats an entry and its age. The age is omitted if the entry has no timestamp, as after a write to the
-// scale subresource.
+// entryWithAge formats a managed fields entry and its age. The age is omitted if the entry has no timestamp, as after a
+// write to the scale subresource.
 func entryWithAge(e apply.Entry, now time.Time) string {
 	if e.Time.IsZero() {
 		return entryName(e)
@@ -49,10 +49,10 @@ func entryWithAge(e apply.Entry, now time.Time) string {
 	return fmt.Sprintf("%s, %s ago", entryName(e), age(e, now))
 }
 
-// formatPath formats a path in the notation that flags and arguments accept.
+// formatPath formats a field path in the notation that flags and arguments accept.
 func formatPath(p fieldset.Path) string { return strings.TrimPrefix(p.Quoted(), ".") }
 
-// entryValue returns an entry without its field set as a document.
+// entryValue returns a managed fields entry, without its field set, as a document for -o json and -o yaml.
 func entryValue(e apply.Entry) document.Value {
 	fields := []document.Field{
 		{Name: "manager", Value: document.NewString(e.Manager)},
@@ -78,7 +78,7 @@ func entryValues(entries []apply.Entry) document.Value {
 	return document.NewList(values...)
 }
 
-// pathValues returns the paths of a set as a document.
+// pathValues returns the paths of a field set as a list of strings.
 func pathValues(set fieldset.Set) document.Value {
 	var values []document.Value
 	for p := range set.All() {
@@ -87,8 +87,8 @@ func pathValues(set fieldset.Set) document.Value {
 	return document.NewList(values...)
 }
 
-// moveValues returns moves as a document: the releasing entry, its fields, those that the receiver did not own before
-// (gained), and those that do not exist at the receiver's version (lost).
+// moveValues returns moves of ownership as a document: for each, the managed fields entry that releases fields, the released
+// fields, those that the receiver did not own before (gained), and those that do not exist at the receiver's version (lost).
 func moveValues(moves []ownership.Move) document.Value {
 	values := make([]document.Value, len(moves))
 	for i, m := range moves {

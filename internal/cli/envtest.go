@@ -50,7 +50,8 @@ func envtestCommand() *cobra.Command {
 	return command
 }
 
-// assetsFolder returns the absolute path of the folder argument or, without one, a folder in the user's cache.
+// assetsFolder returns the absolute path of the folder argument or, without one, the path of a folder in the user's cache
+// directory.
 func assetsFolder(args []string) (string, error) {
 	if len(args) > 0 {
 		return filepath.Abs(args[0])
@@ -62,7 +63,7 @@ func assetsFolder(args []string) (string, error) {
 	return filepath.Join(cache, "cadastre", "envtest"), nil
 }
 
-// writeAssets writes kube-apiserver and etcd as scripts that start this executable.
+// writeAssets writes the scripts kube-apiserver and etcd, which start this executable, to a folder.
 func writeAssets(folder string, controllers bool) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -85,9 +86,9 @@ func writeAssets(folder string, controllers bool) error {
 func writeAsset(folder, name, program, verb string) error {
 	quoted := "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
 	script := fmt.Sprintf("#!/bin/sh\nexec %s envtest %s \"$@\"\n", quoted, verb)
-	draft := filepath.Join(folder, "."+name+".draft")
-	if err := os.WriteFile(draft, []byte(script), 0o755); err != nil {
+	temporary := filepath.Join(folder, "."+name+".draft")
+	if err := os.WriteFile(temporary, []byte(script), 0o755); err != nil {
 		return err
 	}
-	return os.Rename(draft, filepath.Join(folder, name))
+	return os.Rename(temporary, filepath.Join(folder, name))
 }

@@ -19,13 +19,13 @@ import (
 	"github.com/cadastre/cadastre/apiserver"
 )
 
-// serverVerb and etcdVerb are the hidden subcommands that replace the programs of the same name.
+// serverVerb and etcdVerb are the hidden subcommands of envtest that replace the programs of the same name.
 const (
 	serverVerb = "kube-apiserver"
 	etcdVerb   = "etcd"
 )
 
-// envtestServerCommand returns the substitute for kube-apiserver. It accepts every flag and evaluates those that
+// envtestServerCommand returns the command that replaces kube-apiserver. It accepts every flag, and evaluates those that
 // envtest requires.
 func envtestServerCommand() *cobra.Command {
 	return upstreamCommand(serverVerb, "Run an in-memory API server with the flags of kube-apiserver",
@@ -34,20 +34,20 @@ func envtestServerCommand() *cobra.Command {
 		})
 }
 
-// envtestStoreCommand returns the substitute for etcd. It only serves /health, for which envtest waits; the API server
-// stores objects in memory.
+// envtestStoreCommand returns the command that replaces etcd. It only serves /health, for which envtest waits; the API
+// server stores objects in memory.
 func envtestStoreCommand() *cobra.Command {
 	return upstreamCommand(etcdVerb, "Serve etcd's health endpoint with the flags of etcd",
 		func(c *cobra.Command, flags upstreamFlags) error { return serveEtcdHealth(c.Context(), flags) })
 }
 
-// upstreamCommand returns a hidden command that accepts the flags of another program.
+// upstreamCommand returns a hidden command that accepts all flags of the program that it replaces.
 func upstreamCommand(name, about string, run func(*cobra.Command, upstreamFlags) error) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " [--FLAG=VALUE…]", Short: about, Hidden: true, DisableFlagParsing: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			if slices.Contains(args, "--help") {
-				return c.Help() // envtest parses the help of the program to select flags
+				return c.Help() // envtest parses the help of the program to determine which flags it supports
 			}
 			flags, err := parseUpstreamFlags(args)
 			if err != nil {
@@ -58,7 +58,8 @@ func upstreamCommand(name, about string, run func(*cobra.Command, upstreamFlags)
 	}
 }
 
-// upstreamFlags maps the flags of another program, without dashes, to their values. The last occurrence of a flag wins.
+// upstreamFlags maps the flags of the replaced program, without dashes, to their values. If a flag is repeated, its last
+// value is used.
 type upstreamFlags map[string]string
 
 func parseUpstreamFlags(args []string) (upstreamFlags, error) {
@@ -74,7 +75,7 @@ func parseUpstreamFlags(args []string) (upstreamFlags, error) {
 	return flags, nil
 }
 
-// options returns the options of an in-memory server.
+// options returns the options of an in-memory server for kube-apiserver's flags.
 func (f upstreamFlags) options() (apiserver.Options, error) {
 	port := f["secure-port"]
 	if port == "" {
@@ -99,8 +100,8 @@ func (f upstreamFlags) options() (apiserver.Options, error) {
 	return o, nil
 }
 
-// testShutdownTimeout is the maximum time for active requests to finish. It is short, because a test that ends has
-// stopped its clients.
+// testShutdownTimeout is the maximum time to wait for active requests when the server stops. It is short, because a test
+// stops its clients before its server.
 const testShutdownTimeout = time.Second
 
 func serveForTest(ctx context.Context, f upstreamFlags, stderr io.Writer) error {
@@ -114,7 +115,7 @@ func serveForTest(ctx context.Context, f upstreamFlags, stderr io.Writer) error 
 	return runServer(ctx, options, func(*apiserver.Server) error { return nil })
 }
 
-// serveEtcdHealth serves etcd's health endpoint until the context ends.
+// serveEtcdHealth serves etcd's health endpoint until the context is cancelled.
 func serveEtcdHealth(ctx context.Context, f upstreamFlags) error {
 	address, err := url.Parse(f["listen-client-urls"])
 	if err != nil || address.Host == "" {
@@ -130,7 +131,7 @@ func serveEtcdHealth(ctx context.Context, f upstreamFlags) error {
 		_, _ = io.WriteString(w, `{"health":"true","reason":""}`) // the client may have closed the connection
 	})
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
-	context.AfterFunc(ctx, func() { _ = s.Close() }) // no request is worth waiting for
+	context.AfterFunc(ctx, func() { _ = s.Close() }) // Close aborts active requests, which are only health checks
 	if err := s.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/apiserver"
 )
 
-// gate is a feature gate.
+// gate is a feature gate of cadastre serve.
 type gate struct {
 	name  string
 	on    bool // default value
@@ -21,7 +21,8 @@ var allGates = []gate{
 	{apiserver.ManagedFieldsOptOut, true, "drop=metadata.managedFields in an Accept header omits managedFields from responses"},
 }
 
-// parseGates parses NAME=true|false pairs, separated by commas, on top of the default values.
+// parseGates returns the value of every feature gate: its default, or that in text, which contains NAME=true|false pairs
+// separated by commas.
 func parseGates(text string) (map[string]bool, error) {
 	gates := map[string]bool{}
 	for _, g := range allGates {
@@ -52,7 +53,8 @@ func gateNames() string {
 	return strings.Join(names, ", ")
 }
 
-// gatesHelp returns one line per gate for the help. The lines end in semicolons, because docs/server/configuration.md joins them.
+// gatesHelp returns one line per feature gate for the help. The lines end in semicolons, because
+// docs/server/configuration.md joins them.
 func gatesHelp() string {
 	var lines []string
 	for _, g := range allGates {

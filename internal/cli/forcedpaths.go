@@ -10,15 +10,15 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// forcedPaths are the paths of --force-path, with their use across all objects of the run.
+// forcedPaths are the paths of --force-path, with a record of their use across all objects of the run.
 type forcedPaths []*forcedPath
 
 type forcedPath struct {
 	expression ownership.PathExpression
-	// inConfiguration reports that a configuration has a field at the path, forced that a conflict at the path was
-	// forced, and conflictsRemained that an object had conflicts that no path covers.
+	// inConfiguration reports that some configuration contains a field at the path, forced that a conflict at the path was
+	// forced, and conflictsRemained that some object had conflicts that no path covers.
 	inConfiguration, forced, conflictsRemained bool
-	// resolveErr is the error of resolving the path in an object with conflicts.
+	// resolveErr is the error of resolving the path in an object with conflicts; nil if there was none.
 	resolveErr error
 }
 
@@ -30,14 +30,14 @@ func newForcedPaths(expressions []ownership.PathExpression) forcedPaths {
 	return all
 }
 
-// record records which paths exist in a configuration.
+// record records which paths occur in a configuration.
 func (f forcedPaths) record(config document.Value) {
 	for _, p := range f {
 		p.inConfiguration = p.inConfiguration || p.expression.IsIn(config)
 	}
 }
 
-// unforced returns the conflicts of an object that no path covers.
+// unforced returns the conflicts of an object that no path of --force-path covers, and records the paths that cover others.
 func (f forcedPaths) unforced(live apply.Object, all []conflict) []conflict {
 	if len(all) == 0 {
 		return nil
@@ -54,8 +54,8 @@ func (f forcedPaths) unforced(live apply.Object, all []conflict) []conflict {
 	return unforced
 }
 
-// matcher returns a function that reports whether a conflict is at or below the path. It matches nothing if the path
-// cannot be resolved in the object.
+// matcher returns a function that reports whether a conflict is at or below the path. The function always returns false if
+// the path cannot be resolved in the object.
 func (p *forcedPath) matcher(live apply.Object) func(conflict) bool {
 	path, err := p.expression.Resolve(live)
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *forcedPath) matcher(live apply.Object) func(conflict) bool {
 	return func(c conflict) bool { return c.isWithin(path) }
 }
 
-// reportUnused reports the paths that had no effect, and the reason.
+// reportUnused prints the paths of --force-path that had no effect, and the reason.
 func (f forcedPaths) reportUnused(w io.Writer) {
 	for _, p := range f {
 		switch {

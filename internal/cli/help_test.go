@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestExamples: every verb of the program and of the plugin has examples that start with its name and use existing
-// flags.
+// TestExamples checks that every verb of the program and of the plugin has examples that start with the program's name and
+// use existing flags.
 func TestExamples(t *testing.T) {
 	for _, program := range []func() *cobra.Command{Command, plugin} {
 		command := program()
@@ -26,7 +26,7 @@ func TestExamples(t *testing.T) {
 func checkExamples(t *testing.T, program func() *cobra.Command, command *cobra.Command, seen *int) {
 	t.Helper()
 	if command.Hidden {
-		return // used by envtest only
+		return // hidden commands are called by envtest only
 	}
 	if command.HasParent() && strings.TrimSpace(command.Example) == "" {
 		t.Errorf("%s: the help has no examples", command.CommandPath())
@@ -41,11 +41,11 @@ func checkExamples(t *testing.T, program func() *cobra.Command, command *cobra.C
 		args, _, _ := strings.Cut(words, " >")
 		verb, rest, err := program().Find(strings.Fields(args))
 		if err != nil || !found || !strings.HasPrefix(verb.CommandPath(), command.CommandPath()) {
-			t.Errorf("%s: example %q: another command, or none: %v", command.CommandPath(), line, err)
+			t.Errorf("%s: example %q runs another command, or none: %v", command.CommandPath(), line, err)
 			continue
 		}
 		if err := verb.ParseFlags(rest); err != nil {
-			t.Errorf("%s: example %q: %v", command.CommandPath(), line, err)
+			t.Errorf("%s: example %q has invalid flags: %v", command.CommandPath(), line, err)
 		}
 	}
 	for _, verb := range command.Commands() {
@@ -53,8 +53,8 @@ func checkExamples(t *testing.T, program func() *cobra.Command, command *cobra.C
 	}
 }
 
-// TestHelpSentences: the short help of every command starts with a capital letter and has no period; the long help and the
-// help of every flag are sentences. Commands and flags of cobra and client-go are exempt.
+// TestHelpSentences checks that the short help of every command starts with a capital letter and has no period, and that the
+// long help and the help of every flag are sentences. Commands and flags of cobra and client-go are exempt.
 func TestHelpSentences(t *testing.T) {
 	for _, command := range []*cobra.Command{Command(), plugin()} {
 		checkSentences(t, command)

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// input holds the flags -f, -R and -k, which name the files to read objects from.
+// input holds the flags -f, -R and -k, which select the files to read objects from.
 type input struct {
 	files     []string
 	folder    string
@@ -21,10 +21,10 @@ func (i *input) bind(flags *pflag.FlagSet) {
 	flags.StringVarP(&i.folder, "kustomize", "k", "", "Read objects from the kustomization in this `folder`. Requires kubectl or kustomize in the PATH.")
 }
 
-// given reports whether -f or -k is set.
-func (i *input) given() bool { return len(i.files) > 0 || i.folder != "" }
+// isSet reports whether -f or -k is set.
+func (i *input) isSet() bool { return len(i.files) > 0 || i.folder != "" }
 
-// read returns the objects of all files, or of the kustomization.
+// read returns the objects of all files of -f, or of the kustomization of -k.
 func (i *input) read(ctx context.Context, stdin io.Reader) ([]manifest, error) {
 	switch {
 	case i.folder == "":

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// kustomizeCommands are the commands that build a kustomization, in order of preference. The kustomize library is not
+// kustomizeCommands are the commands that can build a kustomization, in order of preference. The kustomize library is not
 // linked, because it would increase the resident memory of every server.
 var kustomizeCommands = [][]string{{"kubectl", "kustomize"}, {"kustomize", "build"}}
 
-// kustomize builds the kustomization in a folder and returns its objects.
+// kustomize returns the objects of the kustomization in a folder, which an external command builds.
 func kustomize(ctx context.Context, folder string) ([]manifest, error) {
 	for _, program := range kustomizeCommands {
 		path, err := exec.LookPath(program[0])
@@ -32,10 +32,10 @@ func kustomize(ctx context.Context, folder string) ([]manifest, error) {
 	return nil, errors.New("--kustomize: expected kubectl or kustomize in the PATH, found neither")
 }
 
-// klogLine matches the beginning of a line in klog's format.
+// klogLine matches the beginning of a log line in klog's format.
 var klogLine = regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d`)
 
-// firstErrorLine returns the first line that is not in klog's format or, if there is none, the first line.
+// firstErrorLine returns the first line that is not a log line in klog's format or, if there is none, the first line.
 func firstErrorLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for _, line := range lines {

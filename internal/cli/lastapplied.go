@@ -16,10 +16,10 @@ import (
 // kubectl uses for the annotation.
 
 // sendWithPrecondition applies the configuration on the condition that the live object still has the uid or the
-// resourceVersion that was read. name is the metadata field.
+// resourceVersion that was read. The name of the metadata field, uid or resourceVersion, selects the condition.
 func (a *applyOperation) sendWithPrecondition(ctx context.Context, name string, force, dryRun bool) (apply.Object, error) {
 	if name == "uid" && a.serverUpdatesLastApplied() {
-		// A dry run first: a no-op must not write the annotation, which would take two writes.
+		// A dry run is sent first to detect a no-op, which must not write the annotation: that would take two writes.
 		preview, err := a.send(ctx, a.config, force, true)
 		if err != nil || dryRun || isSameObject(preview, a.live) {
 			return preview, err
@@ -44,7 +44,8 @@ func (a *applyOperation) sendWithPrecondition(ctx context.Context, name string, 
 	return a.writeLastApplied(ctx, after, clean)
 }
 
-// serverUpdatesLastApplied reports whether the server copies the applied configuration to the annotation.
+// serverUpdatesLastApplied reports whether the server copies the applied configuration to the last-applied-configuration
+// annotation.
 func (a *applyOperation) serverUpdatesLastApplied() bool {
 	return a.manager == ownership.KubectlManager && lastApplied(a.live.Document) != ""
 }
@@ -53,7 +54,7 @@ func lastApplied(doc document.Value) string {
 	return doc.Lookup("metadata", "annotations", ownership.LastAppliedAnnotation).Text()
 }
 
-// withLastApplied returns the object with the annotation that the server would write on apply.
+// withLastApplied returns the object with the last-applied-configuration annotation that the server would write on apply.
 func (a *applyOperation) withLastApplied(doc document.Value) document.Value {
 	if !a.serverUpdatesLastApplied() {
 		return doc
@@ -65,8 +66,8 @@ func (a *applyOperation) withLastApplied(doc document.Value) document.Value {
 	return setAt(doc, document.NewString(recorded.JSON()+"\n"), "metadata", "annotations", ownership.LastAppliedAnnotation)
 }
 
-// withoutMetadataField removes a metadata field from the configuration in an annotation. It returns the text unchanged
-// if the configuration cannot be parsed or does not have the field.
+// withoutMetadataField removes a metadata field from the configuration in the text of a last-applied-configuration
+// annotation. It returns the text unchanged if the configuration cannot be parsed or does not contain the field.
 func withoutMetadataField(text, name string) string {
 	config, err := document.ParseJSON(text)
 	if err != nil || config.Lookup("metadata", name).IsAbsent() {
@@ -75,7 +76,8 @@ func withoutMetadataField(text, name string) string {
 	return config.With("metadata", config.Get("metadata").Without(name)).JSON() + "\n"
 }
 
-// writeLastApplied writes the annotation, on the condition that the object has the same uid.
+// writeLastApplied writes the last-applied-configuration annotation, on the condition that the object still has the same
+// uid.
 func (a *applyOperation) writeLastApplied(ctx context.Context, o apply.Object, text string) (apply.Object, error) {
 	metadata := document.NewMap(
 		document.Field{Name: "name", Value: document.NewString(a.target.name)},

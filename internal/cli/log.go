@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// newLog returns a logger that writes text or JSON to w.
+// newLog returns a logger that writes to w in a format of --log-format, text or json.
 func newLog(format string, w io.Writer) (*slog.Logger, error) {
 	switch format {
 	case "text":

@@ -7,7 +7,8 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestAtVersionOf: an entry at a version that is not served is an error that names the object and the entry.
+// TestAtVersionOf checks that a managed fields entry at a version that is not served is an error that names the object and
+// the entry.
 func TestAtVersionOf(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
 	one := target{f.kind, "default", "c0"}
@@ -19,6 +20,6 @@ func TestAtVersionOf(t *testing.T) {
 	served := unserved
 	served.APIVersion = "v1"
 	if at, err := one.atVersionOf(t.Context(), f.cluster, served); err != nil || at.String() != one.String() || at.namespace != "default" {
-		t.Errorf("atVersionOf(v1) = %s, %v", at, err)
+		t.Errorf("atVersionOf(v1) = %s, %v, want %s", at, err, one)
 	}
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// managed is a managed fields entry with the values of its fields at the entry's API version.
+// managed is a managed fields entry with the values of its fields, at the API version of the entry.
 type managed struct {
 	by     apply.Entry
 	fields []managedField
 }
 
-// managedField is a leaf field of an entry and its value.
+// managedField is a leaf field of a managed fields entry, and its value in the object.
 type managedField struct {
 	path  string
 	value document.Value
 }
 
-// managersOfObject returns the entries of an object with their fields and values. others maps API versions to the
-// object at these versions.
+// managersOfObject returns the managed fields entries of an object with their fields and values. The map others contains the
+// object at the other API versions of its entries.
 func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply.Object, others map[string]document.Value) ([]managed, error) {
 	all := make([]managed, len(o.Entries))
 	for i, e := range o.Entries {
@@ -52,7 +52,8 @@ func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply
 	return all, nil
 }
 
-// topologyAt returns the merge topology of a kind at an API version, or nil if it is unknown.
+// topologyAt returns the merge topology of a kind at an API version; nil if it is unknown. It returns an error only if the
+// server does not respond.
 func topologyAt(ctx context.Context, c *cluster.Cluster, t target, version string) (*schema.Type, error) {
 	k, err := c.KindOf(ctx, version, t.kind.Name)
 	switch {
@@ -64,7 +65,7 @@ func topologyAt(ctx context.Context, c *cluster.Cluster, t target, version strin
 	return topologyOrNil(ctx, c, k)
 }
 
-// byManager writes the fields of each manager.
+// byManager prints the fields of each managed fields entry.
 func (v blameView) byManager(all []managed) {
 	for i, m := range all {
 		if i > 0 {
@@ -77,7 +78,7 @@ func (v blameView) byManager(all []managed) {
 	}
 }
 
-// managersValue returns the fields of each manager as a document.
+// managersValue returns the fields of each managed fields entry as a document for -o json and -o yaml.
 func managersValue(all []managed) document.Value {
 	managers := make([]document.Value, len(all))
 	for i, m := range all {

@@ -17,17 +17,18 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// manifest is an object that was read from a file, a URL or standard input.
+// manifest is an object that was read from a file, a URL, standard input or a kustomization.
 type manifest struct {
-	// source is the file name, the URL or "standard input".
+	// source is the file name, the URL or "standard input", for messages.
 	source string
 	doc    document.Value
 }
 
-// name returns the object's name in kubectl's format. It does not require that the server serves the kind.
+// name returns the object's name in kubectl's format. It sends no request, so it also works for kinds that the server does
+// not serve.
 func (m manifest) name() string { return m.unresolvedTarget().String() }
 
-// unresolvedTarget returns the target from the object's own fields, without discovery.
+// unresolvedTarget returns the target according to the object's own fields, without discovery.
 func (m manifest) unresolvedTarget() target {
 	group, version, found := strings.Cut(m.doc.Get("apiVersion").Text(), "/")
 	if !found {
@@ -37,8 +38,8 @@ func (m manifest) unresolvedTarget() target {
 	return targetOf(k, m.doc)
 }
 
-// readManifests reads files, folders (including subfolders if recursive), URLs, and standard input for the name -.
-// Lists are expanded into their items.
+// readManifests reads objects from files, folders (including subfolders if recursive is set), URLs, and standard input for
+// the name -. Lists are expanded into their items.
 func readManifests(ctx context.Context, names []string, recursive bool, stdin io.Reader) ([]manifest, error) {
 	if len(names) == 0 {
 		return nil, &usageError{errors.New("expected files with -f, received none")}
@@ -64,7 +65,7 @@ func readManifests(ctx context.Context, names []string, recursive bool, stdin io
 	return all, nil
 }
 
-// urlTimeout limits a download, including the body.
+// urlTimeout is the maximum duration of a download, including the body.
 const urlTimeout = time.Minute
 
 func appendURL(ctx context.Context, all []manifest, address string, timeout time.Duration) ([]manifest, error) {
@@ -86,21 +87,21 @@ func readURL(ctx context.Context, all []manifest, address string) ([]manifest, e
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = response.Body.Close() }() // the body has been read; a close error loses nothing
+	defer func() { _ = response.Body.Close() }() // the body has been read, so a failed close has no effect
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: expected 200 OK, received %s", address, response.Status)
 	}
 	return appendManifests(all, address, response.Body)
 }
 
-// appendFiles reads a file, or all .yaml, .yml and .json files of a folder.
+// appendFiles appends the objects of a file, or of all .yaml, .yml and .json files in a folder.
 func appendFiles(all []manifest, name string, recursive bool) ([]manifest, error) {
 	err := filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && path != name && !recursive:
-			return fs.SkipDir // without --recursive, like kubectl
+			return fs.SkipDir // like kubectl, subfolders are read only with --recursive
 		case entry.IsDir(), path != name && !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
 			return nil
 		}
@@ -108,14 +109,14 @@ func appendFiles(all []manifest, name string, recursive bool) ([]manifest, error
 		if err != nil {
 			return err
 		}
-		defer func() { _ = file.Close() }() // the file was only read; a close error loses nothing
+		defer func() { _ = file.Close() }() // the file was only read, so a failed close has no effect
 		all, err = appendManifests(all, path, file)
 		return err
 	})
 	return all, shortPathError(err)
 }
 
-// shortPathError removes the name of the system call from a path error.
+// shortPathError removes the name of the system call from a *fs.PathError; other errors are returned unchanged.
 func shortPathError(err error) error {
 	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
 		return fmt.Errorf("%s: %w", missing.Path, missing.Err)
@@ -123,10 +124,10 @@ func shortPathError(err error) error {
 	return err
 }
 
-// maxInputBytes is the maximum size of one file, URL or standard input.
+// maxInputBytes is the maximum size of one file, response or standard input, in bytes.
 const maxInputBytes = 64 << 20
 
-// readInput reads a source completely. It fails if the source exceeds maxInputBytes.
+// readInput reads a source completely. A source that exceeds maxInputBytes is an error.
 func readInput(source string, r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxInputBytes+1))
 	if err != nil {
@@ -160,7 +161,7 @@ func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, er
 	return all, nil
 }
 
-// documentName names a document of a source in errors. The number is omitted for the first document.
+// documentName returns the name of a YAML document of a source, for errors. The number is omitted for the first document.
 func documentName(source string, number int) string {
 	if number == 1 {
 		return source
@@ -168,8 +169,8 @@ func documentName(source string, number int) string {
 	return fmt.Sprintf("%s: document %d", source, number)
 }
 
-// expandList returns the items of a List or of a typed list such as ConfigMapList, whose items may omit apiVersion and
-// kind. Any other document is returned as the only item.
+// expandList returns the items of a List, or of a typed list such as ConfigMapList, whose items may omit apiVersion and
+// kind. It returns any other document as the only item.
 func expandList(doc document.Value) []document.Value {
 	kind, isList := strings.CutSuffix(doc.Get("kind").Text(), "List")
 	if !isList || doc.Get("items").Kind() != document.List {
@@ -185,14 +186,14 @@ func expandList(doc document.Value) []document.Value {
 	return items
 }
 
-// check rejects documents without apiVersion, kind or metadata.name.
+// check returns an error for an object without apiVersion, kind or metadata.name.
 func (m manifest) check() error {
 	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}} {
 		switch v := m.doc.Lookup(path...); {
 		case v.Kind() == document.String && v.Text() != "":
 		case v.IsAbsent():
 			return fmt.Errorf("expected an object with %s, received %s", strings.Join(path, "."), formatValue(m.doc))
-		default: // YAML reads unquoted words such as n and 1e3 as other types
+		default: // YAML reads unquoted words such as 1e3 and true as other types
 			return fmt.Errorf("%s: expected a string, received %s; quote the value", strings.Join(path, "."), formatValue(v))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestManifestsFromURL: objects can be read from URLs, and errors name the URL.
+// TestManifestsFromURL checks that objects can be read from URLs, and that errors name the URL.
 func TestManifestsFromURL(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -24,7 +24,7 @@ func TestManifestsFromURL(t *testing.T) {
 	address := server.URL
 	found, err := readManifests(t.Context(), []string{address + "/two.yaml"}, false, strings.NewReader(""))
 	if err != nil || len(found) != 2 || found[0].name() != "configmap/a" || found[1].name() != "configmap/b" || found[0].source != address+"/two.yaml" {
-		t.Errorf("readManifests() = %v, %v", found, err)
+		t.Errorf("readManifests() = %v, %v, want configmap/a and configmap/b", found, err)
 	}
 	for path, want := range map[string]string{
 		"/none.yaml": address + "/none.yaml: expected 200 OK, received 404 Not Found",
@@ -40,7 +40,7 @@ func TestManifestsFromURL(t *testing.T) {
 	}
 }
 
-// TestURLTimeout has servers that do not respond, or that do not finish the body.
+// TestURLTimeout checks the error for servers that do not respond, or that do not finish the body, within the timeout.
 func TestURLTimeout(t *testing.T) {
 	end := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -25,7 +25,7 @@ type migrateFlags struct {
 	allNamespaces bool
 	selector      string
 	from          []string
-	fromGiven     bool
+	fromSet       bool
 	to            string
 	subresources  bool
 	dryRun, yes   bool
@@ -53,7 +53,7 @@ remains possible.`,
   cadastre migrate deployments,services -A --from kubectl-client-side-apply,helm --to gitops
   cadastre migrate --all -A --to kubectl --yes -o json >report.json`,
 		RunE: func(c *cobra.Command, args []string) error {
-			f.fromGiven = c.Flags().Changed("from")
+			f.fromSet = c.Flags().Changed("from")
 			return migrate(c.Context(), f, args, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
@@ -77,7 +77,7 @@ remains possible.`,
 	return command
 }
 
-// move returns the function that computes the migration of an object.
+// move returns the function that computes the migration of one object, as selected by the flags.
 func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 	if len(f.from) == 0 && !f.subresources {
 		return takeOver(f.to)
@@ -93,8 +93,8 @@ func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 	return func(o apply.Object) (ownership.Result, error) { return ownership.Migrate(o, m) }
 }
 
-// includesUntracked reports whether an object without managedFields is migrated: one with the
-// last-applied-configuration annotation by default, any one if --from contains before-first-apply.
+// includesUntracked reports whether an object without managedFields is migrated. By default, only objects with the
+// last-applied-configuration annotation are; if --from contains before-first-apply, all are.
 func (f migrateFlags) includesUntracked(o apply.Object) bool {
 	if len(f.from) == 0 {
 		return lastApplied(o.Document) != ""
@@ -104,7 +104,7 @@ func (f migrateFlags) includesUntracked(o apply.Object) bool {
 
 func (f migrateFlags) check(args []string) error {
 	selectors := 0
-	for _, named := range []bool{len(args) > 0, f.input.given(), f.all} {
+	for _, named := range []bool{len(args) > 0, f.input.isSet(), f.all} {
 		if named {
 			selectors++
 		}
@@ -112,9 +112,9 @@ func (f migrateFlags) check(args []string) error {
 	switch {
 	case f.to == "":
 		return &usageError{errors.New("--to: expected the field manager that receives the fields, received none")}
-	case f.fromGiven && (len(f.from) == 0 || slices.Contains(f.from, "")):
+	case f.fromSet && (len(f.from) == 0 || slices.Contains(f.from, "")):
 		return &usageError{fmt.Errorf("--from: expected names of field managers, received %q; omit the flag to migrate from client-side apply", strings.Join(f.from, ","))}
-	case f.subresources && !f.fromGiven:
+	case f.subresources && !f.fromSet:
 		return &usageError{errors.New("--subresources: expected --from as well, received none: client-side apply does not write to subresources")}
 	case selectors != 1:
 		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or -k, or --all")}
@@ -130,25 +130,25 @@ func (f migrateFlags) check(args []string) error {
 	return f.output.check()
 }
 
-// selectorProblem returns the parse error of a label selector. It is checked before the run, because the server would
-// report the error for each kind.
+// selectorProblem returns the error of parsing a label selector. The selector is checked before the run, because the server
+// would report the error once for each kind.
 func selectorProblem(text string) error {
 	_, err := labels.Parse(text)
 	return err
 }
 
-// named reports whether the flags or arguments name single objects.
+// named reports whether the flags or arguments name single objects, as opposed to all objects of a kind.
 func (f migrateFlags) named(args []string) bool {
-	return f.input.given() || len(args) > 1 || len(args) == 1 && strings.Contains(args[0], "/")
+	return f.input.isSet() || len(args) > 1 || len(args) == 1 && strings.Contains(args[0], "/")
 }
 
-// migrate runs the verb: it previews the migration and asks for confirmation on a terminal, and then migrates.
+// migrate runs the verb. On a terminal it previews the migration and asks for confirmation first.
 func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := f.check(args); err != nil {
 		return err
 	}
 	var manifests []manifest
-	if f.input.given() {
+	if f.input.isSet() {
 		var err error
 		if manifests, err = f.input.read(ctx, stdin); err != nil {
 			return nothingDone(err, "migrated")
@@ -181,8 +181,8 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	return f.finish(run.migrateAll(ctx, found), stdout, stderr)
 }
 
-// finish prints the summary or the report, and returns the error of the run. If the output cannot be written, the
-// results are printed to standard error, because the writes have happened.
+// finish prints the summary or the report, and returns the error of the run. If standard output cannot be written, it prints
+// the results to standard error, because the objects have been changed.
 func (f migrateFlags) finish(report *migrationReport, stdout, stderr io.Writer) error {
 	var err error
 	if report.unprinted == nil {
@@ -200,7 +200,7 @@ func (f migrateFlags) finish(report *migrationReport, stdout, stderr io.Writer) 
 	return fmt.Errorf("migrate: %w", outputError(err))
 }
 
-// reportNotAttempted reports every named object as not attempted, because the server does not respond.
+// reportNotAttempted reports all named objects as not attempted, because the server does not respond.
 func (f migrateFlags) reportNotAttempted(args []string, manifests []manifest, cause error, stdout, stderr io.Writer) error {
 	report := &migrationReport{to: f.to, stopped: cause}
 	for _, m := range manifests {
@@ -216,8 +216,8 @@ func (f migrateFlags) reportNotAttempted(args []string, manifests []manifest, ca
 	return f.finish(report, stdout, stderr)
 }
 
-// previewAndConfirm prints a dry run and asks for confirmation. Objects that failed in the dry run do not prevent the
-// migration of the others.
+// previewAndConfirm prints the result of a dry run and asks for confirmation. It returns the run, whose write is set if the
+// user confirmed. Objects that fail in the dry run do not prevent the migration of the others.
 func previewAndConfirm(ctx context.Context, run migrationRun, found objects, stdin io.Reader, stderr io.Writer) (migrationRun, error) {
 	format := output{format: "text"}
 	run.write, run.printResult = false, format.resultPrinter(stderr, stderr, run.to)

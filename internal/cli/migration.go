@@ -11,10 +11,10 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// migrationRun migrates objects in parallel.
+// migrationRun migrates objects in parallel. In a dry run, write is false.
 type migrationRun struct {
 	cluster *cluster.Cluster
-	// to is the field manager that receives the fields; move computes the migration of one object.
+	// to is the field manager that receives the fields. move computes the migration of one object.
 	to   string
 	move func(apply.Object) (ownership.Result, error)
 	// includesUntracked reports whether an object without managedFields is migrated.
@@ -22,19 +22,19 @@ type migrationRun struct {
 	parallel          int
 	write             bool
 	progress          *progress
-	// printResult prints the result of one object. Results are printed in the order of the objects. It may be nil.
+	// printResult prints the result of one object; it may be nil. It is called in the order of the objects.
 	printResult func(result) error
-	// stop cancels the run with a cause.
+	// stop cancels the context of the run with a cause.
 	stop context.CancelCauseFunc
 }
 
-// takeOver returns the function that moves the fields of client-side apply to an applier.
+// takeOver returns a function that computes the move of the fields of client-side apply to an applier.
 func takeOver(applier string) func(apply.Object) (ownership.Result, error) {
 	return func(o apply.Object) (ownership.Result, error) { return ownership.TakeOver(o, applier) }
 }
 
-// migrateAll migrates the objects and records each result. If the server does not respond or the context ends, it
-// stops; the objects that were listed and not attempted are part of the report.
+// migrateAll migrates the objects and returns the report. It stops if the server does not respond or the context is
+// cancelled; objects that were listed but not attempted are part of the report.
 func (r migrationRun) migrateAll(ctx context.Context, found objects) *migrationReport {
 	report := &migrationReport{to: r.to}
 	record := func(index int, one result) { r.record(report, index, one) }
@@ -61,15 +61,15 @@ func (r migrationRun) migrateAll(ctx context.Context, found objects) *migrationR
 		}
 		index++
 	}
-	_ = group.Wait() // errors are part of the report
+	_ = group.Wait() // the report contains the errors
 	r.progress.clearBar()
 	report.stopped = context.Cause(ctx)
 	report.sort()
 	return report
 }
 
-// record adds a result to the report and prints it. If it cannot be printed, the run stops, because later results would
-// be lost.
+// record adds a result to the report and prints it. If it cannot be printed, the run stops, because later results would be
+// lost, too.
 func (r migrationRun) record(report *migrationReport, index int, one result) {
 	r.progress.withoutBar(func() {
 		if err := report.add(index, one, r.printResult); err != nil {
@@ -78,7 +78,8 @@ func (r migrationRun) record(report *migrationReport, index int, one result) {
 	})
 }
 
-// failed returns the result of an object that was not migrated. If the server does not respond, the run stops.
+// failed returns the result for an object that was not migrated because of err. If the server does not respond, failed also
+// stops the run.
 func (r migrationRun) failed(t target, err error) result {
 	var noResponse *cluster.NoResponseError
 	switch {
@@ -95,7 +96,7 @@ func (r migrationRun) failed(t target, err error) result {
 // migrateOne migrates one object and returns its result.
 func (r migrationRun) migrateOne(ctx context.Context, f foundObject) result {
 	if ctx.Err() != nil {
-		return result{target: f.target, outcome: notAttempted} // the run stopped while the object was queued
+		return result{target: f.target, outcome: notAttempted} // the run was stopped while the object was queued
 	}
 	done, err := r.migrateWithRetry(ctx, f)
 	if err != nil {
@@ -104,7 +105,7 @@ func (r migrationRun) migrateOne(ctx context.Context, f foundObject) result {
 	return done
 }
 
-// migrateWithRetry migrates one object, and reads it again after a conflict.
+// migrateWithRetry migrates one object. After a conflict it reads the object again and retries.
 func (r migrationRun) migrateWithRetry(ctx context.Context, f foundObject) (result, error) {
 	for attempt := 0; ; attempt++ {
 		done, err := r.attemptMigration(ctx, f)

@@ -22,7 +22,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// fixture is a server with config maps c0, c1, … that the manager old applied.
+// fixture is a server with the ConfigMaps c0, c1, … that the field manager old has applied.
 type fixture struct {
 	config  *rest.Config
 	cluster *cluster.Cluster
@@ -79,7 +79,7 @@ func (f fixture) run() migrationRun {
 	}
 }
 
-// TestMigrationRetriesAfterConflict changes the object after it was read.
+// TestMigrationRetriesAfterConflict checks that a migration is retried if the object has changed after it was read.
 func TestMigrationRetriesAfterConflict(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
 	stale, err := f.cluster.Get(t.Context(), f.kind, "default", "c0")
@@ -88,18 +88,18 @@ func TestMigrationRetriesAfterConflict(t *testing.T) {
 	}
 	f.apply(t, "c0", "other", "b")
 	if done := f.run().migrateOne(t.Context(), foundObject{target{f.kind, "default", "c0"}, stale}); done.err != nil || done.outcome != migrated {
-		t.Fatalf("migrateOne() = %s, %v", done.outcome, done.err)
+		t.Fatalf("migrateOne() = %s, %v, want migrated", done.outcome, done.err)
 	}
 	now, err := f.cluster.Get(t.Context(), f.kind, "default", "c0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := entryNames(now.Entries); got != "new Apply, other Apply" && got != "other Apply, new Apply" {
-		t.Errorf("owners = %s, want new and other", got)
+		t.Errorf("field managers = %s, want new and other", got)
 	}
 }
 
-// TestMigrationRetryLimit has conflicts for 40 attempts, and then for all attempts.
+// TestMigrationRetryLimit checks that a migration is retried after 40 conflicts, and fails after maxRetries conflicts.
 func TestMigrationRetryLimit(t *testing.T) {
 	conflicts, attempts := 40, 0
 	f := newFixture(t, cadastretest.Start(t), 2)
@@ -125,15 +125,15 @@ func TestMigrationRetryLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if done := run.migrateOne(t.Context(), foundObject{one, o}); done.outcome != outcomeUnknown || attempts != conflicts+1 {
-		t.Errorf("migrateOne() = %s after %d conflicts: %v", done.outcome, attempts, done.err)
+		t.Errorf("migrateOne() = %s after %d attempts: %v, want outcome unknown after %d", done.outcome, attempts, done.err, conflicts+1)
 	}
 	attempts, conflicts = 0, math.MaxInt
 	if done := run.migrateOne(t.Context(), foundObject{one, o}); done.outcome != failedMigration || attempts != maxRetries+1 {
-		t.Errorf("migrateOne() = %s after %d conflicts: %v", done.outcome, attempts, done.err)
+		t.Errorf("migrateOne() = %s after %d attempts: %v, want failed after %d", done.outcome, attempts, done.err, maxRetries+1)
 	}
 }
 
-// TestMigrationResumes stops a migration halfway. A second run migrates the remaining objects only.
+// TestMigrationResumes checks that, after a migration was stopped halfway, a second run migrates only the remaining objects.
 func TestMigrationResumes(t *testing.T) {
 	const count = 40
 	f := newFixture(t, cadastretest.Start(t), count)
@@ -151,11 +151,11 @@ func TestMigrationResumes(t *testing.T) {
 		}
 	})
 	if first.err() == nil || first.count(migrated) > count/2 {
-		t.Errorf("stopped run: %s, error = %v", first.summary(), first.err())
+		t.Errorf("stopped run: %s, error = %v, want an error and at most half of the objects migrated", first.summary(), first.err())
 	}
 	second := f.run().migrateAll(t.Context(), listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if second.err() != nil || second.count(migrated)+second.count(nothingToDo) != count || second.count(migrated) < count/2 {
-		t.Errorf("second run: %s, error = %v", second.summary(), second.err())
+		t.Errorf("second run: %s, error = %v, want all objects migrated or unchanged", second.summary(), second.err())
 	}
 	third := f.run().migrateAll(t.Context(), listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if third.count(nothingToDo) != count {
@@ -163,7 +163,7 @@ func TestMigrationResumes(t *testing.T) {
 	}
 }
 
-// failingTransport replaces the response to writes of c1's managedFields.
+// failingTransport replaces the response to writes of the managedFields of c1 by that of answer.
 type failingTransport struct {
 	http.RoundTripper
 	answer func() (*http.Response, error)
@@ -176,7 +176,7 @@ func (f failingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.RoundTripper.RoundTrip(r)
 }
 
-// failingFixture returns a fixture whose writes to c1 fail.
+// failingFixture returns a fixture in which writes of the managedFields of c1 receive the response of answer.
 func failingFixture(t *testing.T, objects int, answer func() (*http.Response, error)) fixture {
 	t.Helper()
 	config := rest.CopyConfig(cadastretest.Start(t))
@@ -194,7 +194,7 @@ func TestMigrationReport(t *testing.T) {
 	run.printResult = output{format: "text"}.resultPrinter(&text, io.Discard, run.to)
 	report := run.migrateAll(t.Context(), listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if report.summary() != "2 migrated, 1 failed" || report.err() == nil {
-		t.Errorf("summary = %s, error = %v", report.summary(), report.err())
+		t.Errorf("summary = %s, error = %v, want 2 migrated, 1 failed, and an error", report.summary(), report.err())
 	}
 	var names []string
 	for _, item := range report.value().Get("objects").Items() {
@@ -204,11 +204,11 @@ func TestMigrationReport(t *testing.T) {
 		t.Errorf("objects = %q, want %q", names, want)
 	}
 	if err := report.finish(&text, io.Discard, output{format: "text"}); err != nil || !strings.Contains(text.String(), "configmap/c1 in default: failed: ") || !strings.Contains(text.String(), "the disk is full") {
-		t.Errorf("finish() = %v, printed %s", err, text.String())
+		t.Errorf("finish() = %v, printed %s, want the failure of c1", err, text.String())
 	}
 }
 
-// TestMigrationServerLoss: if the server does not respond, the run stops and reports each object.
+// TestMigrationServerLoss checks that the run stops if the server does not respond, and reports each object.
 func TestMigrationServerLoss(t *testing.T) {
 	f := failingFixture(t, 4, func() (*http.Response, error) { return nil, errors.New("the cable is out") })
 	ctx, stop := context.WithCancelCause(t.Context())
@@ -219,18 +219,18 @@ func TestMigrationServerLoss(t *testing.T) {
 	if err := report.finish(&text, io.Discard, output{format: "text"}); err != nil {
 		t.Fatal(err)
 	}
-	// With --parallel 1, the next object may be queued when the first one fails.
+	// With --parallel 1, one more object may already be queued when c1 fails, so that its outcome varies.
 	want := regexp.MustCompile("^configmap/c0 in default: migrated: .*\nconfigmap/c1 in default: outcome unknown\n" +
 		"configmap/c2 in default: .*\nconfigmap/c3 in default: not attempted\n1 migrated, 1 outcome unknown, 2 not attempted\n$")
 	if !want.MatchString(text.String()) {
-		t.Errorf("printed %s", text.String())
+		t.Errorf("printed %s, want a match of %s", text.String(), want)
 	}
 	if err := report.err(); err == nil || !strings.HasPrefix(err.Error(), "migrate: stopped: ") || !strings.Contains(err.Error(), "the cable is out") {
-		t.Errorf("err() = %v", err)
+		t.Errorf("err() = %v, want a stopped run with the cause", err)
 	}
 }
 
-// TestMigrationReportOfKind: the error of a kind that cannot be listed names no namespace.
+// TestMigrationReportOfKind checks that the error for a kind that cannot be listed contains no namespace.
 func TestMigrationReportOfKind(t *testing.T) {
 	kind := cluster.Kind{Version: "v1", Name: "ConfigMap", Resource: "configmaps", Singular: "configmap", Namespaced: true}
 	one := result{target: target{kind: kind}, err: errors.New("forbidden")}
@@ -239,7 +239,7 @@ func TestMigrationReportOfKind(t *testing.T) {
 	}
 }
 
-// TestMigrationPrintsIncrementally: results are printed as soon as they are available, in the order of the list.
+// TestMigrationPrintsIncrementally checks that results are printed as soon as they are available, in the order of the list.
 func TestMigrationPrintsIncrementally(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 5)
 	var printed []string
@@ -256,7 +256,7 @@ func TestMigrationPrintsIncrementally(t *testing.T) {
 	report := run.migrateAll(t.Context(), func(yield func(foundObject, error) bool) {
 		for o, err := range listed {
 			if o.target.name == "c4" {
-				before = int(count.Load()) // c3 may be in progress
+				before = int(count.Load()) // the migration of c3 may still be in progress
 			}
 			if !yield(o, err) {
 				return
@@ -271,7 +271,7 @@ func TestMigrationPrintsIncrementally(t *testing.T) {
 	}
 }
 
-// TestMigrationReportOrder adds results out of order.
+// TestMigrationReportOrder checks that results which are added out of order are printed in the order of their indexes.
 func TestMigrationReportOrder(t *testing.T) {
 	var report migrationReport
 	var printed []string
@@ -293,7 +293,7 @@ func TestMigrationReportOrder(t *testing.T) {
 	}
 }
 
-// TestMigrationIncompleteList: if listing fails, the report states that further objects may exist.
+// TestMigrationIncompleteList checks that, if listing fails, the report states that further objects may exist.
 func TestMigrationIncompleteList(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 2)
 	ctx, stop := context.WithCancelCause(t.Context())
@@ -302,7 +302,7 @@ func TestMigrationIncompleteList(t *testing.T) {
 	listed := listObjects(ctx, f.cluster, []cluster.Kind{f.kind}, "default", "c=d")
 	report := run.migrateAll(ctx, func(yield func(foundObject, error) bool) {
 		for range listed {
-			t.Error("the label selector matched an object")
+			t.Error("the label selector c=d matched an object, want none")
 		}
 		yield(foundObject{target: target{kind: f.kind}}, &cluster.NoResponseError{Err: errors.New("the cable is out")})
 	})
@@ -313,11 +313,11 @@ func TestMigrationIncompleteList(t *testing.T) {
 		t.Errorf("value() = %s, want moreNotListed", report.value().JSON())
 	}
 	if err := report.err(); err == nil || !strings.Contains(err.Error(), "the cable is out") {
-		t.Errorf("err() = %v", err)
+		t.Errorf("err() = %v, want the cause of the failed list", err)
 	}
 }
 
-// TestMigrationStopsOnOutputError: if results cannot be printed, no further object is migrated.
+// TestMigrationStopsOnOutputError checks that no further object is migrated if results cannot be printed.
 func TestMigrationStopsOnOutputError(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 4)
 	ctx, stop := context.WithCancelCause(t.Context())

@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// outcome is the outcome of the migration of one object.
+// outcome is the outcome of the migration of one object, as printed and in -o json.
 type outcome string
 
 const (
@@ -22,14 +22,14 @@ const (
 	wouldMigrate    outcome = "would migrate"
 	nothingToDo     outcome = "unchanged"
 	failedMigration outcome = "failed"
-	// Outcomes of a run that was stopped:
+	// Only a run that was stopped has these outcomes.
 	notAttempted   outcome = "not attempted"
 	outcomeUnknown outcome = "outcome unknown"
 )
 
 var outcomes = []outcome{migrated, wouldMigrate, nothingToDo, failedMigration, outcomeUnknown, notAttempted}
 
-// result is the result for one object.
+// result is the result of the migration of one object.
 type result struct {
 	target          target
 	outcome         outcome
@@ -42,24 +42,24 @@ type result struct {
 // has ended.
 type migrationReport struct {
 	to string
-	// stopped is the reason why the run ended early, or nil. listIncomplete reports that further objects may exist that
-	// were not listed.
+	// stopped is the reason why the run ended early; nil if it did not. listIncomplete reports that there may be further
+	// objects that were not listed.
 	stopped        error
 	listIncomplete bool
 
 	mu        sync.Mutex
-	results   []result // excludes unchanged objects, which are only counted
+	results   []result // without unchanged objects, which are only counted
 	unchanged int
-	// unprinted are the results whose output failed.
+	// unprinted are the results that could not be printed.
 	unprinted []result
-	// pending maps indexes to results that wait until all results before them are printed; next is the index of the
-	// next result to print.
+	// pending contains results by index that wait until all results before them are printed. next is the index of the next
+	// result to print.
 	pending map[int]result
 	next    int
 }
 
-// add records the result of the object at an index, and prints all results up to the first index that is still missing.
-// Objects that are unchanged or not attempted are not printed here.
+// add records the result of the object at an index, and prints all results up to the first index whose result is still
+// missing. It does not print objects that are unchanged or not attempted.
 func (m *migrationReport) add(index int, r result, printResult func(result) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,7 +105,7 @@ func (m *migrationReport) count(o outcome) int {
 	return n
 }
 
-// err returns the error of the run, or nil if no object failed and the run was not stopped.
+// err returns the error of the run; nil if no object failed and the run was not stopped.
 func (m *migrationReport) err() error {
 	if m.stopped != nil {
 		return fmt.Errorf("migrate: stopped: %w; run the command again to migrate the remaining objects", m.stopped)
@@ -116,8 +116,8 @@ func (m *migrationReport) err() error {
 	return nil
 }
 
-// resultPrinter returns the function that prints single results, or nil for the formats json and yaml, which are one
-// document. With -o name, the results of objects that were not migrated go to standard error.
+// resultPrinter returns a function that prints the result of one object; nil for the formats json and yaml, which print one
+// document at the end. With -o name, the results of objects that were not migrated are printed to standard error.
 func (o output) resultPrinter(stdout, stderr io.Writer, to string) func(result) error {
 	switch o.format {
 	case "text":
@@ -138,7 +138,8 @@ func (o output) resultPrinter(stdout, stderr io.Writer, to string) func(result) 
 	return nil
 }
 
-// finish prints the document, or the summary after the results of all objects.
+// finish prints the end of the output: the document for json and yaml, or else the objects that were not attempted and, for
+// text, the summary.
 func (m *migrationReport) finish(stdout, stderr io.Writer, o output) error {
 	switch o.format {
 	case "json", "yaml":
@@ -151,7 +152,7 @@ func (m *migrationReport) finish(stdout, stderr io.Writer, o output) error {
 	return err
 }
 
-// notAttempted lists the objects that were not attempted.
+// notAttempted returns one line for each object that was not attempted.
 func (m *migrationReport) notAttempted() string {
 	var text strings.Builder
 	for _, r := range m.results {
@@ -162,7 +163,7 @@ func (m *migrationReport) notAttempted() string {
 	return text.String()
 }
 
-// printToStderr prints the results that could not be written to standard output.
+// printToStderr prints the results that could not be written to standard output, and the summary.
 func (m *migrationReport) printToStderr(stderr io.Writer, o output) {
 	unprinted := m.unprinted
 	if o.format == "json" || o.format == "yaml" {
@@ -171,7 +172,7 @@ func (m *migrationReport) printToStderr(stderr io.Writer, o output) {
 	for _, r := range unprinted {
 		fmt.Fprint(stderr, r.text(m.to))
 	}
-	_ = m.finish(stderr, stderr, output{format: "text"}) // there is no other stream to report the failure on
+	_ = m.finish(stderr, stderr, output{format: "text"}) // a failure to write to standard error cannot be reported
 }
 
 func (m *migrationReport) summary() string {
@@ -190,11 +191,11 @@ func (m *migrationReport) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// text formats the result. A dry run lists the fields that would move.
+// text formats the result for -o text. In a dry run, it lists the fields that would move.
 func (r result) text(to string) string {
 	var w strings.Builder
 	index := r.target.String()
-	if r.target.kind.Namespaced && r.target.namespace != "" { // a kind that could not be listed has no namespace
+	if r.target.kind.Namespaced && r.target.namespace != "" { // the result of a kind that could not be listed has no namespace
 		index += " in " + r.target.namespace
 	}
 	if r.err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// objects is a sequence of objects and errors. An error carries the target that it is about.
+// objects is a sequence of found objects and errors. The foundObject of an error contains the target that could not be read.
 type objects iter.Seq2[foundObject, error]
 
 // foundObject is an object that was read from the server.
@@ -20,8 +20,8 @@ type foundObject struct {
 	object apply.Object
 }
 
-// selectObjects resolves the flags and arguments of migrate. Unknown kinds and invalid arguments are errors before any
-// object is read.
+// selectObjects returns the objects that the flags and arguments of migrate select. Unknown kinds and invalid arguments are
+// errors, before any object is read.
 func selectObjects(ctx context.Context, c *cluster.Cluster, f migrateFlags, namespace string, args []string, manifests []manifest, p *progress) (objects, error) {
 	if f.allNamespaces {
 		namespace = ""
@@ -47,14 +47,14 @@ func selectObjects(ctx context.Context, c *cluster.Cluster, f migrateFlags, name
 		p.addTotal(len(targets))
 		return getObjects(ctx, c, targets), nil
 	}
-	if p.enabled() && f.selector == "" { // servers report no remainingItemCount for selectors
+	if p.enabled() && f.selector == "" { // with a label selector, servers do not return remainingItemCount
 		p.addTotal(countObjects(ctx, c, kinds, namespace))
 	}
 	return listObjects(ctx, c, kinds, namespace, f.selector), nil
 }
 
-// countObjects returns the number of objects for the progress bar. Kinds that cannot be counted are skipped; listing
-// them reports the error.
+// countObjects returns the number of objects, for the progress bar. It skips kinds that cannot be counted; listing them will
+// report the error.
 func countObjects(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace string) int {
 	sum := 0
 	for _, k := range kinds {
@@ -65,8 +65,8 @@ func countObjects(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind,
 	return sum
 }
 
-// preferredKinds returns the kinds with the verbs get, list and patch, each at its preferred version. Cluster-scoped
-// kinds are included only if everything is true.
+// preferredKinds returns the kinds that support get, list and patch, each at its preferred version. It includes
+// cluster-scoped kinds only if everything is true.
 func preferredKinds(all []cluster.Kind, everything bool) []cluster.Kind {
 	known := map[string]bool{}
 	var some []cluster.Kind
@@ -79,8 +79,8 @@ func preferredKinds(all []cluster.Kind, everything bool) []cluster.Kind {
 	return some
 }
 
-// findKinds resolves TYPE[,TYPE…]. A type may be a category, which stands for all of its kinds at their preferred
-// versions.
+// findKinds returns the kinds for TYPE[,TYPE…]. A type may be a category, which stands for all of its kinds at their
+// preferred versions.
 func findKinds(ctx context.Context, c *cluster.Cluster, names string) ([]cluster.Kind, error) {
 	var kinds []cluster.Kind
 	for name := range strings.SplitSeq(names, ",") {
@@ -96,10 +96,10 @@ func findKinds(ctx context.Context, c *cluster.Cluster, names string) ([]cluster
 	return kinds, nil
 }
 
-// objectName is an object argument before discovery.
+// objectName is an argument that names an object, before its kind is looked up in discovery.
 type objectName struct{ kind, name string }
 
-// parseNames parses TYPE NAME… or TYPE/NAME….
+// parseNames parses the arguments TYPE NAME… or TYPE/NAME….
 func parseNames(args []string) ([]objectName, error) {
 	var all []objectName
 	for i, arg := range args {
@@ -117,7 +117,7 @@ func parseNames(args []string) ([]objectName, error) {
 	return all, nil
 }
 
-// parseTargets resolves the objects that the arguments name.
+// parseTargets returns the targets of the objects that the arguments name.
 func parseTargets(ctx context.Context, c *cluster.Cluster, namespace string, args []string) ([]target, error) {
 	names, err := parseNames(args)
 	if err != nil {
@@ -134,7 +134,7 @@ func parseTargets(ctx context.Context, c *cluster.Cluster, namespace string, arg
 	return targets, nil
 }
 
-// fileTargets resolves the objects of files.
+// fileTargets returns the targets of the objects in files.
 func (f migrateFlags) fileTargets(ctx context.Context, c *cluster.Cluster, manifests []manifest, namespace string) ([]target, error) {
 	var targets []target
 	for _, m := range manifests {
@@ -150,7 +150,7 @@ func (f migrateFlags) fileTargets(ctx context.Context, c *cluster.Cluster, manif
 	return targets, nil
 }
 
-// target resolves the object of a manifest. namespace is the default for objects without metadata.namespace.
+// target returns the target of a manifest. The namespace is the default for objects without metadata.namespace.
 func (m manifest) target(ctx context.Context, c *cluster.Cluster, namespace string) (target, error) {
 	k, err := c.KindOf(ctx, m.doc.Get("apiVersion").Text(), m.doc.Get("kind").Text())
 	if err != nil {
@@ -177,8 +177,8 @@ func getObjects(ctx context.Context, c *cluster.Cluster, targets []target) objec
 	}
 }
 
-// listObjects lists the kinds one after the other. Objects that two API groups serve, such as events, are returned
-// once.
+// listObjects lists the objects of the kinds, one kind after the other. Objects that two API groups serve, such as events,
+// are returned once.
 func listObjects(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace, selector string) objects {
 	return func(yield func(foundObject, error) bool) {
 		seen := seenObjects{kinds: map[string]int{}, uids: map[string]bool{}}
@@ -204,8 +204,8 @@ func listObjects(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, 
 	}
 }
 
-// seenObjects detects objects that were listed before in another API group, by their uids. Only kinds whose name occurs
-// in several groups are tracked.
+// seenObjects detects, by their uids, objects that were already listed through another API group. It tracks only kinds whose
+// name occurs in several groups.
 type seenObjects struct {
 	kinds map[string]int
 	uids  map[string]bool

@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// otherVersions reads the object at every other API version that its managed fields entries have. Versions that are no
-// longer served are omitted.
+// otherVersions returns the object at every other API version that occurs in its managed fields entries, by apiVersion. It
+// omits versions that are no longer served.
 func otherVersions(ctx context.Context, c *cluster.Cluster, t target, o apply.Object) (map[string]document.Value, error) {
 	others := map[string]document.Value{}
 	for _, e := range o.Entries {
@@ -37,8 +37,8 @@ func otherVersions(ctx context.Context, c *cluster.Cluster, t target, o apply.Ob
 	return others, nil
 }
 
-// reportOtherVersions reports entries whose fields do not exist at the API version of the output, and the command that
-// shows them.
+// reportOtherVersions prints the managed fields entries whose fields do not exist at the API version of the output, and the
+// command that shows these fields.
 func reportOtherVersions(w io.Writer, t target, lines []ownership.Line, others map[string]document.Value) {
 	reported := map[string]bool{t.kind.APIVersion(): true}
 	for _, line := range lines {

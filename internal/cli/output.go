@@ -14,13 +14,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// output holds the flag -o.
+// output holds the flag -o and the formats that a verb supports.
 type output struct {
 	format  string
 	formats []string
 }
 
-// bind adds the flag. The first format is the default.
+// bind adds the flag -o. The first format is the default.
 func (o *output) bind(flags *pflag.FlagSet, formats ...string) {
 	o.formats = formats
 	flags.StringVarP(&o.format, "output", "o", formats[0], "The output format: `"+strings.Join(formats, "|")+"`.")
@@ -33,7 +33,7 @@ func (o *output) check() error {
 	return nil
 }
 
-// print writes a document as JSON or YAML.
+// print writes a document as JSON if the format is json, or else as YAML.
 func (o *output) print(w io.Writer, doc document.Value) error {
 	text := doc.YAML()
 	if o.format == "json" {
@@ -61,7 +61,7 @@ func (c *colours) enabled(w io.Writer) (bool, error) {
 	return false, &usageError{fmt.Errorf("--color: expected auto, always or never, received %q", c.mode)}
 }
 
-// checkedWriter records the first write error. It is safe for concurrent use.
+// checkedWriter is a writer that records the first write error. It is safe for concurrent use.
 type checkedWriter struct {
 	w   io.Writer
 	mu  sync.Mutex
@@ -78,7 +78,7 @@ func (c *checkedWriter) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// failed returns the first write error, or nil.
+// failed returns the first write error; nil if all writes succeeded.
 func (c *checkedWriter) failed() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +88,7 @@ func (c *checkedWriter) failed() error {
 	return outputError(c.err)
 }
 
-// isWriteError reports whether err is the recorded write error itself.
+// isWriteError reports whether err is the recorded write error itself, not one that wraps it.
 func (c *checkedWriter) isWriteError(err error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +105,8 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// palette assigns one colour to each name. The colours are readable on light and dark backgrounds.
+// palette assigns a colour to each name, such as that of a field manager. The colours are readable on light and dark
+// backgrounds.
 type palette struct {
 	enabled bool
 	indexes map[string]int
@@ -113,7 +114,7 @@ type palette struct {
 
 var colourCodes = []int{36, 33, 35, 32, 34, 96, 93, 95, 92, 94}
 
-// paint colours a text with the colour of a name.
+// paint returns a text in the colour of a name; unchanged if colours are disabled or the name is "".
 func (p *palette) paint(name, text string) string {
 	if !p.enabled || name == "" {
 		return text

@@ -91,7 +91,7 @@ func (f ownFlags) check() error {
 	return f.output.check()
 }
 
-// receiverSelector returns the selector of the entry that receives the fields, or nil for release.
+// receiverSelector returns the selector of the managed fields entry that receives the fields; nil for release.
 func (f ownFlags) receiverSelector() *ownership.Selector {
 	if f.to == "" {
 		return nil
@@ -103,7 +103,7 @@ func (f ownFlags) receiverSelector() *ownership.Selector {
 	return to
 }
 
-// releaser returns the selector of the entries that release the fields.
+// releaser returns the selector of the managed fields entries that release the fields.
 func (f ownFlags) releaser() ownership.Selector {
 	from := ownership.Selector{Manager: f.from, Subresource: f.subresource}
 	if f.subresource == "" {
@@ -112,7 +112,8 @@ func (f ownFlags) releaser() ownership.Selector {
 	return from
 }
 
-// own releases or transfers fields. It reads the object and writes its managedFields, and retries on conflict.
+// own releases or transfers fields: it reads the object, computes the new managedFields and writes them. It retries after a
+// conflict.
 func own(ctx context.Context, f ownFlags, args []string, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return err
@@ -140,7 +141,7 @@ func own(ctx context.Context, f ownFlags, args []string, stdout, stderr io.Write
 	}
 }
 
-// parsePaths parses the path arguments.
+// parsePaths parses field paths from arguments or flags. An invalid path is a usage error.
 func parsePaths(texts []string) ([]ownership.PathExpression, error) {
 	paths := make([]ownership.PathExpression, len(texts))
 	for i, text := range texts {
@@ -173,7 +174,7 @@ func (f ownFlags) attemptMove(ctx context.Context, c *cluster.Cluster, t target,
 	return err
 }
 
-// withSubresourceHint adds the flag --subresource to the error if the field is owned at a subresource only.
+// withSubresourceHint adds a hint to use --subresource to the error if the field is owned only at a subresource.
 func (f ownFlags) withSubresourceHint(err error) error {
 	var notOwned *ownership.NotOwnedError
 	if !errors.As(err, &notOwned) || f.subresource != "" {
@@ -187,7 +188,7 @@ func (f ownFlags) withSubresourceHint(err error) error {
 	return err
 }
 
-// withUnknownOutcome adds to the error that the write may have been applied, if the server did not respond.
+// withUnknownOutcome adds to an error that managedFields may have been changed, if the server did not respond to the write.
 func withUnknownOutcome(err error) error {
 	if noResponse := (*cluster.NoResponseError)(nil); errors.As(err, &noResponse) && noResponse.OutcomeUnknown {
 		return fmt.Errorf("%w; managedFields may have been changed; run the command again", err)
@@ -195,7 +196,7 @@ func withUnknownOutcome(err error) error {
 	return err
 }
 
-// change resolves the paths in the object and computes the new managed fields entries.
+// change resolves the paths in the object and computes the new managed fields entries. It writes nothing.
 func (f ownFlags) change(o apply.Object, expressions []ownership.PathExpression) (ownership.Result, error) {
 	paths := make([]fieldset.Path, len(expressions))
 	for i, w := range expressions {
@@ -213,7 +214,8 @@ func (f ownFlags) change(o apply.Object, expressions []ownership.PathExpression)
 	return ownership.Release(o, f.releaser(), paths...)
 }
 
-// checkSingleReleaser rejects a path with several owners if no manager is named.
+// checkSingleReleaser returns a usage error if a path has several owners and no flag names the field manager that releases
+// it.
 func (f ownFlags) checkSingleReleaser(o apply.Object, path fieldset.Path) error {
 	owners, err := ownership.Owners(o, path)
 	if err != nil || f.from != "" {
@@ -235,7 +237,7 @@ func (f ownFlags) checkSingleReleaser(o apply.Object, path fieldset.Path) error 
 	return &usageError{fmt.Errorf("%s has several owners: %s; select one with %s", formatPath(path), entryNames(releasers), flag)}
 }
 
-// printResult prints the change in the output format.
+// printResult prints the change of ownership in the format of -o.
 func (f ownFlags) printResult(t target, result ownership.Result, stdout io.Writer) error {
 	switch f.output.format {
 	case "json", "yaml":
@@ -248,7 +250,7 @@ func (f ownFlags) printResult(t target, result ownership.Result, stdout io.Write
 	return err
 }
 
-// text returns the change of ownership for -o text.
+// text formats the change of ownership for -o text.
 func (f ownFlags) text(t target, result ownership.Result) string {
 	if result.NoOp() {
 		return fmt.Sprintf("%s: unchanged\n", t)
@@ -271,7 +273,7 @@ func (f ownFlags) text(t target, result ownership.Result) string {
 	return text.String()
 }
 
-// receiverEntry returns the manager, operation and subresource of the receiving entry.
+// receiverEntry returns the managed fields entry that receives the fields, without its fields.
 func (f ownFlags) receiverEntry() apply.Entry {
 	to := f.receiverSelector()
 	return apply.Entry{Manager: to.Manager, Operation: to.Operation, Subresource: to.Subresource}

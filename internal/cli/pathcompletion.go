@@ -14,10 +14,10 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// maxPaths is the maximum number of candidates.
+// maxPaths is the maximum number of completion candidates.
 const maxPaths = 500
 
-// completeArguments completes the arguments after TYPE NAME with find.
+// completeArguments makes the command complete the arguments after TYPE NAME with find.
 func completeArguments(command *cobra.Command, connection *connection, find func(ctx context.Context, server *cluster.Cluster, namespace string, args []string, toComplete string) []string) {
 	objects := command.ValidArgsFunction
 	command.ValidArgsFunction = func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
@@ -30,8 +30,8 @@ func completeArguments(command *cobra.Command, connection *connection, find func
 	}
 }
 
-// releasablePaths returns the paths that the releasing manager owns in the object of the arguments, except those that
-// the arguments contain already.
+// releasablePaths returns the paths that the releasing field manager owns in the object of the arguments, except those that
+// the arguments already contain.
 func (f *ownFlags) releasablePaths(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string) []string {
 	t, exclude, err := parseTarget(ctx, c, namespace, args)
 	if err != nil {
@@ -46,8 +46,8 @@ func (f *ownFlags) releasablePaths(ctx context.Context, c *cluster.Cluster, name
 	return all.without(exclude)
 }
 
-// liveObjects returns the live objects that the files describe, and their configurations. Standard input is not read,
-// because the command itself reads it.
+// liveObjects returns the live objects that the input files describe, and their configurations, in the same order. Standard
+// input is not read, because the completed command will read it.
 func (i *input) liveObjects(ctx context.Context, c *cluster.Cluster, namespace string) (lives []apply.Object, configs []document.Value) {
 	files := slices.DeleteFunc(slices.Clone(i.files), func(name string) bool { return name == "-" })
 	manifests, err := readManifests(ctx, files, i.recursive, nil)
@@ -66,7 +66,7 @@ func (i *input) liveObjects(ctx context.Context, c *cluster.Cluster, namespace s
 	return lives, configs
 }
 
-// forcePathCandidates returns the fields that other managers own and that the configurations would change.
+// forcePathCandidates returns the fields that other field managers own and that the configurations would change.
 func (f *applyFlags) forcePathCandidates(ctx context.Context, c *cluster.Cluster, namespace, toComplete string) []string {
 	var all pathCandidates
 	lives, configs := f.input.liveObjects(ctx, c, namespace)
@@ -75,14 +75,14 @@ func (f *applyFlags) forcePathCandidates(ctx context.Context, c *cluster.Cluster
 			if !o.below.IsEmpty() || o.by.Manager == f.manager && o.by.Operation == apply.Apply {
 				return false
 			}
-			accept := ownership.ValueAt(configs[i], o.path)
-			return !accept.IsAbsent() && !document.Equal(accept, ownership.ValueAt(live.Document, o.path))
+			configured := ownership.ValueAt(configs[i], o.path)
+			return !configured.IsAbsent() && !document.Equal(configured, ownership.ValueAt(live.Document, o.path))
 		})
 	}
 	return all.without(f.forceTexts)
 }
 
-// unsetPathCandidates returns the fields that are set in a live object and absent from its configuration.
+// unsetPathCandidates returns the owned fields that are set in a live object and absent from its configuration.
 func (f *applyFlags) unsetPathCandidates(ctx context.Context, c *cluster.Cluster, namespace, toComplete string) []string {
 	var all pathCandidates
 	lives, configs := f.input.liveObjects(ctx, c, namespace)
@@ -94,7 +94,7 @@ func (f *applyFlags) unsetPathCandidates(ctx context.Context, c *cluster.Cluster
 	return all.without(f.unsetTexts)
 }
 
-// completePaths completes a flag whose value is a path.
+// completePaths adds the completion of a flag whose value is a field path.
 func completePaths(command *cobra.Command, connection *connection, flag string, find func(ctx context.Context, c *cluster.Cluster, namespace, toComplete string) []string) {
 	completeFlag(command, flag, func(c *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
@@ -103,21 +103,21 @@ func completePaths(command *cobra.Command, connection *connection, flag string, 
 	})
 }
 
-// pathCandidates are paths with their owners.
+// pathCandidates are completion candidates: field paths, and the field managers that own each of them.
 type pathCandidates struct {
 	paths  []string
 	owners map[string][]string
 }
 
-// ownedPath is a path of an entry, and the part of the entry's set below the path.
+// ownedPath is a path in the field set of a managed fields entry, with the part of the set below the path.
 type ownedPath struct {
 	by    apply.Entry
 	path  fieldset.Path
 	below fieldset.Set
 }
 
-// add adds the paths of the entries that have the prefix toComplete and that accept returns true for. A path is written without
-// optional quotes, unless only the quoted form has the prefix.
+// add adds the paths of the managed fields entries that start with toComplete and for which accept returns true. A path is
+// written without optional quotes, unless only its quoted form starts with toComplete.
 func (o *pathCandidates) add(entries []apply.Entry, toComplete string, accept func(ownedPath) bool) {
 	if o.owners == nil {
 		o.owners = map[string][]string{}
@@ -145,7 +145,7 @@ func (o *pathCandidates) add(entries []apply.Entry, toComplete string, accept fu
 	}
 }
 
-// without returns the candidates except the excluded paths, as PATH<tab>OWNERS.
+// without returns the candidates except the excluded paths, sorted, as PATH<tab>OWNERS.
 func (o *pathCandidates) without(exclude []string) []string {
 	var lines []string
 	slices.Sort(o.paths)
@@ -160,7 +160,7 @@ func (o *pathCandidates) without(exclude []string) []string {
 	return lines
 }
 
-// shellPath formats a path with quotes only where they are required.
+// shellPath formats a field path with quotes only where they are required.
 func shellPath(p fieldset.Path) string {
 	var b strings.Builder
 	for i, e := range p {
@@ -179,7 +179,7 @@ func shellPath(p fieldset.Path) string {
 	return b.String()
 }
 
-// shellKeys formats the keys of a list item, without quotes if no key requires them.
+// shellKeys formats the keys of an item of a list map, without quotes if no key requires them.
 func shellKeys(e fieldset.Element) string {
 	var parts []string
 	for _, key := range e.KeyFields() {
@@ -195,7 +195,7 @@ func shellKeys(e fieldset.Element) string {
 	return "[" + strings.Join(parts, ",") + "]"
 }
 
-// isPlain reports whether a word can be written in brackets without quotes.
+// isPlain reports whether a word can be written within the brackets of a path without quotes.
 func isPlain(word string) bool {
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`,=[]"'\`, r)

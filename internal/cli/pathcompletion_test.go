@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// TestShellPath: a completed path resolves to the same field.
+// TestShellPath checks that every completed path resolves to the field that it was made from.
 func TestShellPath(t *testing.T) {
 	object, err := apply.ReadObject(`{"apiVersion":"v1","kind":"X","metadata":{"managedFields":[{"manager":"m","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{
 		"f:metadata":{"f:labels":{"f:example.com/team":{},"f:a b":{},"f:plain":{}},"f:finalizers":{"v:\"example.com/x\"":{},"v:\"a,b\"":{}}},
@@ -33,7 +33,7 @@ func TestShellPath(t *testing.T) {
 		}
 		resolved, err := expression.Resolve(object)
 		if err != nil || fieldset.New(resolved).String() != fieldset.New(path).String() {
-			t.Errorf("%s resolves to %s, %v", text, resolved, err)
+			t.Errorf("%s resolves to %s, %v, want %s", text, resolved, err, path)
 		}
 	}
 	for _, want := range []string{
@@ -41,7 +41,7 @@ func TestShellPath(t *testing.T) {
 		`metadata.labels.plain`, `spec.items[name="a,b"]`, `spec.items[name=""]`, `spec.items[name=true]`, `spec.flags[on=true]`,
 	} {
 		if !texts[want] {
-			t.Errorf("no path is written as %s: %v", want, texts)
+			t.Errorf("no path is written as %s, received %v", want, texts)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func plan(ctx context.Context, f planFlags, stdin io.Reader, stdout, stderr io.W
 	return nil
 }
 
-// plan plans each object. An error of one object does not affect the others.
+// plan computes and prints the plan of each object. An object that fails does not affect the others.
 func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) ([]*objectPlan, error) {
 	if f.manager == "" {
 		return nil, &usageError{errNoManager}
@@ -124,7 +124,8 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 	return all, err
 }
 
-// printObject prints the plan of an object in the formats that are printed object by object.
+// printObject prints the plan of one object. It prints nothing for the formats json and yaml, which print one document at
+// the end.
 func (f planFlags) printObject(w io.Writer, p *objectPlan, coloured bool) {
 	switch {
 	case f.output.format == "text":
@@ -134,7 +135,7 @@ func (f planFlags) printObject(w io.Writer, p *objectPlan, coloured bool) {
 	}
 }
 
-// planOne computes the plan of one object with a dry run, including the migration from client-side apply.
+// planOne computes the plan of one object with dry-run requests, including the migration from client-side apply.
 func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace string, m manifest) (*objectPlan, error) {
 	t, err := f.appliedDefinitions.target(ctx, c, namespace, m)
 	if err != nil {
@@ -160,7 +161,7 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, f.appliedDefinitions.explain(t, err))
 	}
-	p.before = a.original // the object as it was last read
+	p.before = a.original // the object as it was last read before the apply
 	topology, err := topologyOrNil(ctx, c, t.kind)
 	if err != nil {
 		return nil, err

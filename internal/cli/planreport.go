@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// objectPlan is the effect of an apply on one object.
+// objectPlan is the effect that an apply would have on one object.
 type objectPlan struct {
 	target           target
 	manager          string
@@ -24,10 +24,10 @@ type objectPlan struct {
 	conflicts        []conflict
 }
 
-// changes reports whether the apply would change a value or an owner.
+// changes reports whether the apply would create the object, or change a value or an owner of a field.
 func (p *objectPlan) changes() bool { return p.creates || !p.plan.IsEmpty() }
 
-// summary describes the effect in a few words.
+// summary describes the effect of the apply in a few words, for -o text.
 func (p *objectPlan) summary() string {
 	summary := "will change"
 	switch {
@@ -46,17 +46,17 @@ func (p *objectPlan) summary() string {
 	return summary
 }
 
-// planView formats plans as text.
+// planView prints plans for -o text.
 type planView struct {
 	w        io.Writer
 	now      time.Time
 	coloured bool
 }
 
-// lineColours maps the first word of a line to its ANSI colour. Additions and removals have the colours of diff.
+// lineColours maps the first word of a line to its ANSI colour code. Additions and removals have the colours of diff.
 var lineColours = map[string]int{"+": 32, "-": 31, "~": 33, "conflict": 35, "stays": 36}
 
-// line writes one line that begins with word.
+// line prints one line that begins with word.
 func (v planView) line(word, format string, args ...any) {
 	text := "  " + word + " " + fmt.Sprintf(format, args...)
 	if code := lineColours[word]; v.coloured && code != 0 {
@@ -92,7 +92,7 @@ func (v planView) printValues(p *objectPlan) {
 	}
 }
 
-// topmost returns the members of a set that have no ancestor in the set.
+// topmost returns the members of a field set that have no ancestor in the set.
 func topmost(set fieldset.Set) fieldset.Set {
 	var b fastset.Builder
 	return topmostIn(&b, set)
@@ -134,7 +134,7 @@ func (v planView) printOwners(p *objectPlan) {
 	}
 }
 
-// plansValue returns plans as a document.
+// plansValue returns plans as a document for -o json and -o yaml.
 func plansValue(all []*objectPlan) document.Value {
 	items := make([]document.Value, len(all))
 	for i, p := range all {
@@ -175,7 +175,7 @@ func (p *objectPlan) value() document.Value {
 	)...)
 }
 
-// lossValues returns the fields that other managers lose as a document.
+// lossValues returns the fields that other field managers would lose, as a document.
 func lossValues(moves []ownership.Move) document.Value {
 	values := make([]document.Value, len(moves))
 	for i, m := range moves {
@@ -186,7 +186,7 @@ func lossValues(moves []ownership.Move) document.Value {
 	return document.NewList(values...)
 }
 
-// changeValues returns paths with their values before and after. Absent values are omitted.
+// changeValues returns the paths of a field set with their values before and after the apply. Absent values are omitted.
 func (p *objectPlan) changeValues(set fieldset.Set) document.Value {
 	var values []document.Value
 	for path := range set.All() {

@@ -8,16 +8,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Plugin runs the kubectl plugin, which kubectl finds by the name kubectl-own: kubectl own blame, kubectl own release.
-// It returns the exit code, like Main.
+// Plugin runs the kubectl plugin, such as kubectl own blame, and returns the exit code like Main. kubectl finds plugins by
+// the name of their executable, kubectl-own.
 func Plugin(args []string, stdout, stderr io.Writer) int {
 	return run(plugin(), args, stdout, stderr)
 }
 
 const pluginName = "kubectl own"
 
-// PluginArgs returns the arguments for Plugin from the arguments of the process. kubectl calls the executable
-// kubectl_complete-own for shell completion; that may be a link to kubectl-own.
+// PluginArgs returns the arguments for Plugin from the arguments of the process. For shell completion, kubectl calls the
+// executable kubectl_complete-own, which may be a link to kubectl-own.
 func PluginArgs(process []string) []string {
 	args := process[1:]
 	if strings.HasPrefix(filepath.Base(process[0]), "kubectl_complete") {
@@ -38,7 +38,7 @@ func plugin() *cobra.Command {
 	return command
 }
 
-// nameExamples replaces the program name in examples with that of the plugin.
+// nameExamples replaces the name of the program in examples by that of the plugin.
 func nameExamples(command *cobra.Command) {
 	examples := strings.ReplaceAll(command.Example, "cadastre own ", pluginName+" ")
 	command.Example = strings.ReplaceAll(examples, "cadastre ", pluginName+" ")

@@ -10,13 +10,13 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// Another client may create, delete or change an object between our read and our apply. A precondition in the applied
-// configuration makes the server check the object in the same transaction:
+// Another client may create, delete or change an object between the read and the apply. A precondition in the applied
+// configuration makes the server check the object in the same transaction as the write:
 //
 // 	uid              the object that was read must still exist; it is not created again
 // 	resourceVersion  the object must be unchanged; with a revision that is never used, the object must not exist
 
-// unusedRevision is a resourceVersion that no object has, because servers count up from 1.
+// unusedRevision is a resourceVersion that no object has, because servers count resourceVersions up from 1.
 const unusedRevision = "9223372036854775807"
 
 var (
@@ -24,7 +24,7 @@ var (
 	errNotFound = errors.New("not applied: the object does not exist, and --only-update is set")
 )
 
-// checkExistence returns an error if --only-create or --only-update excludes an object that exists or does not exist.
+// checkExistence returns an error if --only-create is set and the object exists, or if --only-update is set and it does not.
 func (a *applyOperation) checkExistence(exists bool) error {
 	switch {
 	case exists && a.onlyCreate:
@@ -35,7 +35,7 @@ func (a *applyOperation) checkExistence(exists bool) error {
 	return nil
 }
 
-// reload reads the object again after a conflict and computes the migration anew.
+// reload reads the object again after a conflict, and computes the migration from client-side apply again.
 func (a *applyOperation) reload(ctx context.Context) error {
 	live, err := a.cluster.Get(ctx, a.target.kind, a.target.namespace, a.target.name)
 	if err != nil && !cluster.IsCode(err, http.StatusNotFound) {
@@ -55,12 +55,12 @@ func (a *applyOperation) reload(ctx context.Context) error {
 		a.live.Entries = moved.Entries
 		return nil
 	}
-	a.original, a.simulatedEntries = a.live, moved.Entries // nothing was written yet
+	a.original, a.simulatedEntries = a.live, moved.Entries // nothing has been written yet
 	return nil
 }
 
 // withPrecondition returns the configuration with metadata.uid or metadata.resourceVersion, as selected by name, set to the
-// value of the object that was read. If there was none, the value is unusedRevision.
+// value of the object that was read. If there was no object, the value is unusedRevision.
 func (a *applyOperation) withPrecondition(name string) document.Value {
 	value := document.NewString(unusedRevision)
 	if a.exists {
@@ -69,8 +69,7 @@ func (a *applyOperation) withPrecondition(name string) document.Value {
 	return a.config.With("metadata", a.config.Get("metadata").With(name, value))
 }
 
-// withoutPrecondition removes the resourceVersion of the precondition from the result of a dry run that creates the
-// object.
+// withoutPrecondition removes the precondition's resourceVersion from the result of a dry run that creates the object.
 func (a *applyOperation) withoutPrecondition(doc document.Value) document.Value {
 	if a.exists {
 		return doc
@@ -78,9 +77,9 @@ func (a *applyOperation) withoutPrecondition(doc document.Value) document.Value 
 	return doc.With("metadata", doc.Get("metadata").Without("resourceVersion"))
 }
 
-// sendWithExistenceCheck applies with a precondition. After a conflict it reads the object to find out whether
-// --only-create or --only-update was violated, which the response does not state. For --only-create the server may
-// report field conflicts of the existing object first.
+// sendWithExistenceCheck applies with a precondition. After a conflict, it reads the object to determine whether
+// --only-create or --only-update was violated, which the response does not state. For --only-create, the server may instead
+// report field conflicts with the existing object.
 func (a *applyOperation) sendWithExistenceCheck(ctx context.Context, name string, dryRun bool) (apply.Object, error) {
 	after, err := a.sendWithPrecondition(ctx, name, a.force, dryRun)
 	if !cluster.IsCode(err, http.StatusConflict) || isApplyConflict(err) && a.onlyUpdate {

@@ -16,7 +16,7 @@ type progress struct {
 	now func() time.Time
 
 	mu          sync.Mutex
-	start, last time.Time // start of the run, and time of the last drawing
+	start, last time.Time // start of the run, and time at which the bar was last drawn
 	done, total int
 	drawn       bool
 }
@@ -37,10 +37,10 @@ func newProgress(w io.Writer, quiet bool) *progress {
 	return p
 }
 
-// enabled reports whether the bar is drawn.
+// enabled reports whether the bar is drawn at all.
 func (p *progress) enabled() bool { return p.w != nil }
 
-// addTotal increases the expected number of objects.
+// addTotal increases the total number of objects by more.
 func (p *progress) addTotal(more int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,13 +54,13 @@ func (p *progress) restart() {
 	p.done, p.start = 0, p.now()
 }
 
-// showAfter is the time after which the bar first appears, drawInterval the minimum time between two drawings.
+// showAfter is the time after which the bar first appears; drawInterval is the minimum time between two drawings.
 const (
 	showAfter    = 300 * time.Millisecond
 	drawInterval = 100 * time.Millisecond
 )
 
-// step counts one processed object and redraws the bar.
+// step counts one processed object and redraws the bar if it is due.
 func (p *progress) step() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +71,7 @@ func (p *progress) step() {
 	}
 }
 
-// withoutBar erases the bar and calls write, so that other output does not mix with the bar.
+// withoutBar erases the bar and calls write, so that the output of write does not mix with the bar.
 func (p *progress) withoutBar(write func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +92,7 @@ func (b progressWriter) Write(text []byte) (n int, err error) {
 	return n, err
 }
 
-// clearBar erases the bar.
+// clearBar erases the bar. The next step draws it again.
 func (p *progress) clearBar() { p.withoutBar(func() {}) }
 
 func (p *progress) clear() {
@@ -102,10 +102,10 @@ func (p *progress) clear() {
 	}
 }
 
-// barWidth is the width of the bar in characters. The whole line fits into 80 columns.
+// barWidth is the width of the bar itself in characters, so that the whole line fits into 80 columns.
 const barWidth = 30
 
-// bar formats the processed number, the rate and, if the total is known, a bar and the remaining time.
+// bar formats the number of processed objects, the rate per second and, if the total is known, a bar and the remaining time.
 func bar(done, total int, elapsed time.Duration) string {
 	speed := float64(done) / elapsed.Seconds()
 	if total < done || total == 0 {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestProgressOnTerminal: the bar is drawn on a terminal, unless --quiet is set.
+// TestProgressOnTerminal checks that the bar is drawn on a terminal, unless --quiet is set.
 func TestProgressOnTerminal(t *testing.T) {
 	terminal, screen := openTerminal(t)
 	if p := newProgress(screen, true); p.enabled() {
@@ -22,11 +22,11 @@ func TestProgressOnTerminal(t *testing.T) {
 	text := make([]byte, 200)
 	n, err := terminal.Read(text)
 	if err != nil || n < 2 || text[0] != '\r' || text[1] != '[' {
-		t.Errorf("terminal received %q, %v", text[:n], err)
+		t.Errorf("terminal received %q, %v, want a line that starts with the bar", text[:n], err)
 	}
 }
 
-// openTerminal returns both ends of a pseudoterminal.
+// openTerminal returns the controlling and the controlled end of a pseudoterminal. It skips the test if there are none.
 func openTerminal(t *testing.T) (terminal, screen *os.File) {
 	t.Helper()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

@@ -17,7 +17,7 @@ func TestBar(t *testing.T) {
 		{100, 100, 5 * time.Second, "[##############################] 100/100 objects, 20/s, 0s left"},
 		{1, 100, time.Second, "[------------------------------] 1/100 objects, 1/s, 1m39s left"},
 		{50, 0, 5 * time.Second, "50 objects, 10/s"},
-		{50, 40, 5 * time.Second, "50 objects, 10/s"}, // objects were created during the run
+		{50, 40, 5 * time.Second, "50 objects, 10/s"}, // objects were created during the run, so that the total is too low
 	} {
 		if got := bar(test.done, test.total, test.elapsed); got != test.want {
 			t.Errorf("bar(%d, %d, %v) = %q, want %q", test.done, test.total, test.elapsed, got, test.want)
@@ -25,8 +25,8 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// TestProgress uses a fake clock: the bar appears after 300 ms, is redrawn at most every 100 ms, and is erased before
-// other output.
+// TestProgress checks with a fake clock that the bar appears after 300 ms, is redrawn at most every 100 ms, and is erased
+// before other output.
 func TestProgress(t *testing.T) {
 	now := time.Now()
 	var shown bytes.Buffer
@@ -36,7 +36,7 @@ func TestProgress(t *testing.T) {
 		now = now.Add(10 * time.Millisecond)
 		p.step()
 	}
-	if n := strings.Count(shown.String(), "\r"); n != 8 { // from 300 ms to 1 s, ten times a second
+	if n := strings.Count(shown.String(), "\r"); n != 8 { // ten times per second, from 300 ms to 1 s
 		t.Errorf("the bar was drawn %d times, want 8: %q", n, shown.String())
 	}
 	shown.Reset()
@@ -49,11 +49,11 @@ func TestProgress(t *testing.T) {
 	}
 	p.clearBar()
 	if got := strings.Replace(shown.String(), drawn, "BAR", 1); !strings.HasPrefix(drawn, "\r\x1b[Ka line\n\r[") || got != "BAR\r\x1b[Ka warning\n" {
-		t.Errorf("drew %q", got)
+		t.Errorf("terminal received %q after %q, want the bar erased before the line and the warning", got, drawn)
 	}
 }
 
-// TestProgressWithoutTerminal: nothing is drawn if the writer is not a terminal.
+// TestProgressWithoutTerminal checks that nothing is drawn if the writer is not a terminal.
 func TestProgressWithoutTerminal(t *testing.T) {
 	var shown bytes.Buffer
 	p := newProgress(&shown, false)
@@ -61,6 +61,6 @@ func TestProgressWithoutTerminal(t *testing.T) {
 	p.step()
 	p.clearBar()
 	if p.enabled() || shown.Len() > 0 {
-		t.Errorf("drew %q without a terminal", shown.String())
+		t.Errorf("received %q, want nothing without a terminal", shown.String())
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// mask, maskBefore and maskAfter replace values of Secrets in plans and conflicts, which may appear on shared screens and in
-// logs. Like kubectl diff, they show that a value differs, but not the value. Verbs that print objects (apply -o json,
+// mask, maskBefore and maskAfter replace values of Secrets in plans and conflicts, which may be shown on shared screens and
+// in logs. Like kubectl diff, they show that a value differs, but not the value. Verbs that print objects (apply -o json,
 // extract, blame) do not mask values.
 const mask, maskBefore, maskAfter = "***", "*** (before)", "*** (after)"
 
 func (t target) isSecret() bool { return t.kind.Group == "" && t.kind.Name == "Secret" }
 
-// masked returns an object's states before and after a change with the values of Secrets masked.
+// masked returns the states of an object before and after a change, with values masked if the object is a Secret.
 func (t target) masked(before, after document.Value) (document.Value, document.Value) {
 	if !t.isSecret() {
 		return before, after
@@ -20,8 +20,8 @@ func (t target) masked(before, after document.Value) (document.Value, document.V
 	return maskSecret(before, after, maskBefore), maskSecret(after, before, maskAfter)
 }
 
-// maskSecret masks the values of a Secret and its last-applied-configuration annotation. Values that differ in other
-// get the mask different.
+// maskSecret masks the values of a Secret, and its last-applied-configuration annotation. Values that differ from those in
+// other are replaced by the mask different.
 func maskSecret(doc, other document.Value, different string) document.Value {
 	for _, path := range [][]string{{"data"}, {"stringData"}, {"metadata", "annotations"}} {
 		values := doc.Lookup(path...)
@@ -42,7 +42,7 @@ func maskSecret(doc, other document.Value, different string) document.Value {
 	return doc
 }
 
-// setAt returns a document with the value at a path of field names replaced.
+// setAt returns a document in which the value at a path of field names is replaced by v.
 func setAt(doc, v document.Value, path ...string) document.Value {
 	if len(path) == 0 {
 		return v
@@ -50,7 +50,7 @@ func setAt(doc, v document.Value, path ...string) document.Value {
 	return doc.With(path[0], setAt(doc.Get(path[0]), v, path[1:]...))
 }
 
-// mask masks the values of Secrets in a plan.
+// mask masks values in a plan if the object is a Secret.
 func (p *objectPlan) mask() {
 	p.before.Document, p.after.Document = p.target.masked(p.before.Document, p.after.Document)
 	for i, s := range p.plan.Kept {

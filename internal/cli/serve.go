@@ -18,7 +18,7 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// shutdownTimeout is the maximum time for active requests to finish during shutdown.
+// shutdownTimeout is the maximum time that active requests have to finish during shutdown.
 const shutdownTimeout = 20 * time.Second
 
 type serveFlags struct {
@@ -67,7 +67,7 @@ at any time.`,
 	return command
 }
 
-// defaultData returns the data folder according to the XDG base directory specification.
+// defaultData returns the default data folder, according to the XDG base directory specification.
 func defaultData() string {
 	if folder := os.Getenv("XDG_DATA_HOME"); folder != "" {
 		return filepath.Join(folder, "cadastre")
@@ -79,7 +79,7 @@ func defaultData() string {
 	return filepath.Join(home, ".local", "share", "cadastre")
 }
 
-// hint is printed when the server is ready.
+// hint is printed to standard error when the server is ready.
 const hint = `
 Try:
   export KUBECONFIG=%s
@@ -88,7 +88,7 @@ Try:
 
 `
 
-// check validates the flags before anything is written, and sets defaults.
+// check validates the flags before anything is written, and sets defaults that depend on other flags.
 func (f *serveFlags) check() error {
 	if f.data == "" {
 		return errors.New("--data: expected a folder, received none")
@@ -109,7 +109,7 @@ func (f *serveFlags) check() error {
 	if f.kubeconfig == "" {
 		f.kubeconfig = filepath.Join(f.data, "kubeconfig")
 	}
-	// The path is printed and must be valid in any working directory.
+	// The path is printed, and must be valid in any working directory.
 	absolute, err := filepath.Abs(f.kubeconfig)
 	if err != nil {
 		return fmt.Errorf("--kubeconfig: %w", err)
@@ -118,13 +118,13 @@ func (f *serveFlags) check() error {
 	return nil
 }
 
-// serve runs the server until the context ends or the server fails.
+// serve runs the server until the context is cancelled or the server fails.
 func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
-	isGiven := f.kubeconfig != ""
+	hasKubeconfigFlag := f.kubeconfig != ""
 	if err := f.check(); err != nil {
 		return &usageError{err}
 	}
-	if isGiven { // the default kubeconfig in the data folder may be overwritten
+	if hasKubeconfigFlag { // only the default kubeconfig, in the data folder, may be overwritten
 		if err := authn.CheckKubeconfig(f.kubeconfig); err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 		return &usageError{err}
 	}
 	if f.eventTTL == 0 {
-		f.eventTTL = -1 // events are kept
+		f.eventTTL = -1 // a negative TTL disables the expiry of events
 	}
 	err = runServer(ctx, apiserver.Options{
 		Directory: f.data, Address: f.listen, TokenFile: f.tokens,
@@ -159,8 +159,8 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	return err
 }
 
-// runServer runs a server with a log until the context ends. It calls ready when the server answers requests, and stops the server if
-// ready fails.
+// runServer runs a server until the context is cancelled. It calls ready when the server answers requests, and stops the
+// server if ready fails. options.Log is required.
 func runServer(ctx context.Context, options apiserver.Options, ready func(*apiserver.Server) error) error {
 	s, err := apiserver.New(options)
 	if err != nil {

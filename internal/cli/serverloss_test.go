@@ -18,8 +18,8 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// startFailingServer starts a server with four objects that closes the connection of the n-th and all later requests
-// with the given method and with part in their path. It returns a kubeconfig.
+// startFailingServer starts a server with four objects and a proxy that closes the connection of the n-th and all later
+// requests with the given method and with part in their path. It returns the file name of a kubeconfig for the proxy.
 func startFailingServer(t *testing.T, n int32, method, part string) string {
 	t.Helper()
 	config := cadastretest.Start(t)
@@ -54,7 +54,8 @@ func writeFile(t *testing.T, name, text string) string {
 	return file
 }
 
-// TestServerLoss stops the server in the middle of each verb: every object is reported, and the error is one line.
+// TestServerLoss checks that, if the server stops responding while a verb runs, every object is reported and the error is
+// one line.
 func TestServerLoss(t *testing.T) {
 	newObjects, existing := "", ""
 	for _, n := range []string{"0", "1", "2", "3"} {
@@ -116,7 +117,7 @@ func TestServerLoss(t *testing.T) {
 			}
 			for _, output := range [][2]string{{stdout.String(), test.stdout}, {stderr.String(), test.stderr}} {
 				if !regexp.MustCompile("^" + output[1] + "$").MatchString(output[0]) {
-					t.Errorf("output\n%swant\n%s", output[0], output[1])
+					t.Errorf("output\n%swant a match of\n%s", output[0], output[1])
 				}
 			}
 		})

@@ -27,8 +27,8 @@ import (
 // The first dry run may fail validation only because of fields that the migration would remove: a Deployment whose
 // strategy becomes Recreate still has rollingUpdate. In that case the engine applies to the live object.
 
-// simulateMigration returns the result of the apply after the migration. answer and refused are the result of the dry
-// run without the migration.
+// simulateMigration returns the result that the apply would have after the migration. answer and refused are the result and
+// error of the dry run without the migration.
 func (a *applyOperation) simulateMigration(ctx context.Context, answer apply.Object, refused error) (apply.Object, error) {
 	switch {
 	case refused == nil:
@@ -39,11 +39,11 @@ func (a *applyOperation) simulateMigration(ctx context.Context, answer apply.Obj
 			return after, err
 		}
 	}
-	return answer, refused // the removed fields, if any, did not cause the error
+	return answer, refused // the fields that the migration removes, if any, did not cause the error
 }
 
-// simulateApply applies the configuration to an object with the engine and validates the result with a dry-run patch.
-// It forces conflicts, because applyWithRetry has already handled those that must not be forced.
+// simulateApply applies the configuration to an object with the apply engine, and validates the result with a dry-run patch.
+// It forces conflicts, because applyWithRetry has already rejected those that must not be forced.
 func (a *applyOperation) simulateApply(ctx context.Context, from apply.Object) (apply.Object, error) {
 	version := a.target.kind.APIVersion()
 	if i := slices.IndexFunc(a.simulatedEntries, func(e apply.Entry) bool { return e.APIVersion != version }); i >= 0 {
@@ -70,19 +70,19 @@ func (a *applyOperation) simulateApply(ctx context.Context, from apply.Object) (
 	return apply.Object{Document: patched.Document, Entries: result.Object.Entries}, err
 }
 
-// diffPatch returns the JSON patch that turns one object into another, with one operation per top-level or metadata
-// field. It is sent instead of an update because users who may apply have the verb patch, but not necessarily update.
+// diffPatch returns the JSON patch that turns one object into another, with one operation per changed top-level or metadata
+// field. A patch is sent instead of an update, because users who may apply have the verb patch, but not necessarily update.
 func diffPatch(from, to document.Value) document.Value {
 	changes := appendOperations(nil, "/", from.Without("metadata"), to.Without("metadata"))
 	changes = appendOperations(changes, "/metadata/", from.Get("metadata"), to.Get("metadata"))
 	return document.NewList(changes...)
 }
 
-// pointerEscapes escapes names in JSON pointers.
+// pointerEscapes escapes field names for JSON pointers.
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// appendOperations appends the operations that turn the fields of map from into those of map to. The path prefix must
-// exist in the object.
+// appendOperations appends the operations that turn the fields of the map from into those of the map to. The map must exist
+// in the object at path, which ends in a slash.
 func appendOperations(changes []document.Value, path string, from, to document.Value) []document.Value {
 	change := func(op, name string, value document.Value) {
 		changes = append(changes, document.NewMap(
@@ -104,8 +104,8 @@ func appendOperations(changes []document.Value, path string, from, to document.V
 	return changes
 }
 
-// simulatedEntriesAfter returns the entries that the migration would produce. For entries that the migration does not
-// touch, it uses those of the dry-run result, in which forced fields have been removed.
+// simulatedEntriesAfter returns the managed fields entries that the migration would produce. Entries that the migration does
+// not change are taken from the dry-run result, in which forced fields have been removed.
 func (a *applyOperation) simulatedEntriesAfter(answer apply.Object) []apply.Entry {
 	var all []apply.Entry
 	for _, e := range a.simulatedEntries {
@@ -126,8 +126,8 @@ func isSameEntry(a, b apply.Entry) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.APIVersion == b.APIVersion && a.Subresource == b.Subresource
 }
 
-// withConflictOwners returns the live object with the entries that conflicts refer to. For an object without
-// managedFields, servers report conflicts with before-first-apply, an entry that the stored object does not have.
+// withConflictOwners returns the live object with the managed fields entries that conflicts refer to. For an object without
+// managedFields, servers report conflicts with before-first-apply, an entry that the stored object does not contain.
 func (a *applyOperation) withConflictOwners(ctx context.Context, refused error) apply.Object {
 	if !a.exists || !isUntracked(a.live) || !isApplyConflict(refused) {
 		return a.live
@@ -137,13 +137,13 @@ func (a *applyOperation) withConflictOwners(ctx context.Context, refused error) 
 		return a.live
 	}
 	for i := range live.Entries {
-		live.Entries[i].Time = time.Time{} // the time of the entry is unknown
+		live.Entries[i].Time = time.Time{} // the time at which the fields were written is unknown
 	}
 	return live
 }
 
-// remainingConflicts removes the owners whose entries the pending migration would remove, and the conflicts without any
-// other owner.
+// remainingConflicts removes the field managers whose entries the pending migration would remove from the conflicts, and
+// drops conflicts without any other field manager.
 func (a *applyOperation) remainingConflicts(all []conflict) []conflict {
 	if a.simulatedEntries == nil {
 		return all

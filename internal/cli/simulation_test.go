@@ -20,7 +20,7 @@ import (
 	"github.com/cadastre/cadastre/strategic"
 )
 
-// TestDiffPatch applies each patch and compares the result.
+// TestDiffPatch checks the generated patches, and that applying them produces the expected object.
 func TestDiffPatch(t *testing.T) {
 	for _, test := range []struct{ from, to, want string }{
 		{`{"metadata":{"name":"a"},"data":{"x":"1"}}`, `{"metadata":{"name":"a"},"data":{"x":"1"}}`, `[]`},
@@ -35,13 +35,14 @@ func TestDiffPatch(t *testing.T) {
 			t.Errorf("diffPatch(%s, %s) = %s, want %s", test.from, test.to, patch.JSON(), test.want)
 		}
 		if got, err := strategic.ApplyJSONPatch(from, patch); err != nil || !document.Equal(got, to) {
-			t.Errorf("diffPatch(%s, %s) = %s, which produces %s, %v", test.from, test.to, patch.JSON(), got, err)
+			t.Errorf("diffPatch(%s, %s) = %s, which produces %s, %v, want %s", test.from, test.to, patch.JSON(), got, err, test.to)
 		}
 	}
 }
 
-// TestSimulationRemovesInvalidFields changes the strategy of a Deployment of client-side apply, whose rollingUpdate is
-// invalid until the migration removes it. The plan must be the same with and without the server's take-over support.
+// TestSimulationRemovesInvalidFields checks the plan that changes the strategy of a Deployment created by client-side apply,
+// whose rollingUpdate is invalid until the migration removes it. The plan must be the same with and without the server's
+// take-over support.
 func TestSimulationRemovesInvalidFields(t *testing.T) {
 	server := cadastretest.Start(t)
 	createClientSideDeployment(t, server)
@@ -51,10 +52,10 @@ func TestSimulationRemovesInvalidFields(t *testing.T) {
 			config := fmt.Sprintf(recreate, "nginx")
 			one, err := renderPlan(t, server, manager, config, false)
 			if err != nil || !strings.Contains(one, "\n  - spec.strategy.rollingUpdate: ") || !strings.Contains(one, "\n  conflict spec.replicas: owned by hpa Update") {
-				t.Errorf("plan: %v\n%s", err, one)
+				t.Errorf("planOne(): error = %v, want the removal of rollingUpdate and a conflict with hpa, received\n%s", err, one)
 			}
 			if two, err := renderPlan(t, server, manager, config, true); err != nil || one != two {
-				t.Errorf("%v\nplan with take-over support\n%s\nwithout\n%s", err, one, two)
+				t.Errorf("error = %v, want equal plans; received with take-over support\n%s\nwithout\n%s", err, one, two)
 			}
 			_, err = renderPlan(t, server, manager, fmt.Sprintf(recreate, `""`), true)
 			if err == nil || !strings.Contains(err.Error(), "image: Required value") || strings.Contains(err.Error(), "rollingUpdate") {
@@ -64,8 +65,8 @@ func TestSimulationRemovesInvalidFields(t *testing.T) {
 	}
 }
 
-// TestInvalidApplyWritesNothing: an object that is invalid after the migration as well is rejected before managedFields
-// are rewritten.
+// TestInvalidApplyWritesNothing checks that a configuration that is still invalid after the migration is rejected before
+// managedFields are rewritten.
 func TestInvalidApplyWritesNothing(t *testing.T) {
 	server := cadastretest.Start(t)
 	createClientSideDeployment(t, server)
@@ -84,7 +85,7 @@ func TestInvalidApplyWritesNothing(t *testing.T) {
 	}
 }
 
-// createClientSideDeployment creates a Deployment as client-side apply does. Another manager then sets replicas.
+// createClientSideDeployment creates a Deployment as client-side apply does; then the field manager hpa sets its replicas.
 func createClientSideDeployment(t *testing.T, config *rest.Config) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
@@ -106,7 +107,8 @@ func createClientSideDeployment(t *testing.T, config *rest.Config) {
 	}
 }
 
-// renderPlan returns the plan of the Deployment. likeKubernetes hides the server's take-over support.
+// renderPlan returns the plan for the Deployment as text. If likeKubernetes is set, the client does not see that the server
+// supports take-over.
 func renderPlan(t *testing.T, server *rest.Config, manager, config string, likeKubernetes bool) (string, error) {
 	t.Helper()
 	c, writes := openCounting(t, server, likeKubernetes)
@@ -115,14 +117,15 @@ func renderPlan(t *testing.T, server *rest.Config, manager, config string, likeK
 		return "", err
 	}
 	if *writes > 0 {
-		t.Errorf("the plan sent a write")
+		t.Errorf("planOne() sent a write, want dry runs only")
 	}
 	var text bytes.Buffer
-	planView{w: &text, now: time.Unix(1<<33, 0)}.print(p) // a fixed age, independent of the run time
+	planView{w: &text, now: time.Unix(1<<33, 0)}.print(p) // a fixed time, so that ages do not depend on the run time
 	return text.String(), nil
 }
 
-// openCounting returns a client that counts writes. likeKubernetes hides the server's take-over support.
+// openCounting returns a client, and the number of writes that it has sent. If likeKubernetes is set, the client does not
+// see that the server supports take-over.
 func openCounting(t *testing.T, server *rest.Config, likeKubernetes bool) (c *cluster.Cluster, writes *int) {
 	t.Helper()
 	writes = new(int)
@@ -153,7 +156,8 @@ func parseJSON(t *testing.T, text string) document.Value {
 	return v
 }
 
-// TestSimulationKeepsUnrelatedError: if the migration removes nothing, the server's validation error is returned.
+// TestSimulationKeepsUnrelatedError checks that the server's validation error is returned if the migration removes no
+// fields.
 func TestSimulationKeepsUnrelatedError(t *testing.T) {
 	server := cadastretest.Start(t)
 	createClientSideDeployment(t, server)

@@ -29,7 +29,7 @@ const (
 	takeoverAfterApply
 )
 
-// chooseTakeover selects the strategy and determines the managers that lose fields.
+// chooseTakeover selects the strategy, and determines the field managers that lose fields.
 func (a *applyOperation) chooseTakeover(ctx context.Context) error {
 	if !a.exists || a.migrationOff {
 		return nil
@@ -55,7 +55,7 @@ func (a *applyOperation) chooseTakeover(ctx context.Context) error {
 	return nil
 }
 
-// releasingManagers returns the sorted names of the managers that release fields.
+// releasingManagers returns the sorted names of the field managers that release fields.
 func releasingManagers(moves []ownership.Move) []string {
 	var names []string
 	for _, m := range moves {
@@ -65,7 +65,8 @@ func releasingManagers(moves []ownership.Move) []string {
 	return slices.Compact(names)
 }
 
-// transferThenApply rewrites managedFields and applies. A dry run first detects errors before anything is written.
+// transferThenApply rewrites managedFields and then applies. A dry run first detects errors before anything is written. If
+// the apply fails nevertheless, managedFields are restored.
 func (a *applyOperation) transferThenApply(ctx context.Context) (apply.Object, error) {
 	if err := a.checkApplySucceeds(ctx); err != nil {
 		return apply.Object{}, err
@@ -85,8 +86,8 @@ func (a *applyOperation) transferThenApply(ctx context.Context) (apply.Object, e
 	return after, nil
 }
 
-// checkApplySucceeds simulates the apply after the migration and returns the error that it would fail with, or nil if
-// no error is known.
+// checkApplySucceeds simulates the apply after the migration. It returns the error with which the apply would fail; nil if
+// none is foreseen.
 func (a *applyOperation) checkApplySucceeds(ctx context.Context) error {
 	after, err := a.applyWithRetry(ctx, true)
 	if err == nil || isValidationError(err) {
@@ -101,21 +102,21 @@ func (a *applyOperation) checkApplySucceeds(ctx context.Context) error {
 	return err
 }
 
-// isValidationError reports whether the server rejected an object with errors for single fields.
+// isValidationError reports whether the server rejected an object as invalid, with causes that name fields.
 func isValidationError(err error) bool {
 	var refused *cluster.Error
 	return errors.As(err, &refused) && refused.Code == http.StatusUnprocessableEntity && len(refused.Causes) > 0
 }
 
-// mayPassAfterMigration reports whether an error of a dry run may not occur after the migration: fields that are
-// removed then may cause it, or a webhook that does not support dry runs.
+// mayPassAfterMigration reports whether the error of a dry run might not occur after the migration: it may be caused by
+// fields that the migration will remove, or by a webhook that does not support dry runs.
 func mayPassAfterMigration(err error) bool {
 	var refused *cluster.Error
 	return errors.As(err, &refused) && slices.Contains([]int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError}, refused.Code)
 }
 
-// transferOwnership rewrites managedFields and returns the entries before. On success, a.live is the object with the
-// new entries.
+// transferOwnership rewrites managedFields and returns the previous managed fields entries. On success, a.live is the object
+// with the new entries.
 func (a *applyOperation) transferOwnership(ctx context.Context) (original []apply.Entry, err error) {
 	for attempt := 0; ; attempt++ {
 		object, moved, err := a.target.computeMove(ctx, a.cluster, a.live, takeOver(a.manager))
@@ -133,10 +134,11 @@ func (a *applyOperation) transferOwnership(ctx context.Context) (original []appl
 	}
 }
 
-// restoreOwnership restores the entries of an object whose apply failed, unless the object has changed since.
+// restoreOwnership restores the original managed fields entries of an object whose apply failed with refused, unless the
+// object has changed in between. It returns refused.
 func (a *applyOperation) restoreOwnership(ctx context.Context, transferred apply.Object, original []apply.Entry, refused error) error {
 	if isServerLost(refused) {
-		return refused // no request would succeed
+		return refused // further requests would not succeed either
 	}
 	if err := a.target.writeManagedFields(ctx, a.cluster, transferred, original); err != nil {
 		return fmt.Errorf("%w; managedFields could not be restored: %w", refused, withoutTarget(err))
@@ -145,8 +147,8 @@ func (a *applyOperation) restoreOwnership(ctx context.Context, transferred apply
 	return refused
 }
 
-// applyThenTransfer applies, rewrites managedFields, and applies again to remove the fields that the configuration does
-// not contain.
+// applyThenTransfer applies, rewrites managedFields, and applies again to remove the fields that the configuration does not
+// contain.
 func (a *applyOperation) applyThenTransfer(ctx context.Context) (apply.Object, error) {
 	after, err := a.applyWithRetry(ctx, a.dryRun)
 	if err != nil {
@@ -166,7 +168,7 @@ func (a *applyOperation) applyThenTransfer(ctx context.Context) (apply.Object, e
 	}
 	after, err = a.applyWithRetry(ctx, false)
 	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
-		err = errors.New(refused.Error()) // conflicts with a concurrent writer; the table is printed only if nothing was applied
+		err = errors.New(refused.Error()) // conflicts with a concurrent writer; their table is printed only if nothing was applied
 	}
 	if err != nil {
 		return after, fmt.Errorf("applied, but fields that the configuration does not contain could not be removed; apply again: %w", err)

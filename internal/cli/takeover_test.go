@@ -20,7 +20,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// countingTransport counts writes. likeKubernetes removes the take-over parameter from the server's OpenAPI.
+// countingTransport counts writes. If likeKubernetes is set, it removes the take-over parameter from the server's OpenAPI
+// document.
 type countingTransport struct {
 	http.RoundTripper
 	likeKubernetes bool
@@ -40,7 +41,7 @@ func (c countingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// createClientSide creates an object as client-side apply does.
+// createClientSide creates a ConfigMap as client-side apply does.
 func createClientSide(t *testing.T, config *rest.Config, name string) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
@@ -59,8 +60,8 @@ func createClientSide(t *testing.T, config *rest.Config, name string) {
 
 var volatileFields = regexp.MustCompile(`"(uid|resourceVersion|creationTimestamp|time)": *"[^"]*"`)
 
-// TestTakeoverInOneOrTwoWrites: with and without the server's take-over support the result is the same, also in a dry
-// run; with the support it takes one write, without it two.
+// TestTakeoverInOneOrTwoWrites checks that the result of an apply is the same with and without the server's take-over
+// support, even in a dry run. With the support it takes one write, without it two.
 func TestTakeoverInOneOrTwoWrites(t *testing.T) {
 	server := cadastretest.Start(t)
 	for _, manager := range []string{ownership.KubectlManager, "gitops"} {
@@ -70,7 +71,7 @@ func TestTakeoverInOneOrTwoWrites(t *testing.T) {
 					one, oneWrites := applyTakeover(t, server, manager, value, dryRun, false)
 					two, twoWrites := applyTakeover(t, server, manager, value, dryRun, true)
 					if one != two || strings.Contains(one, `"legacy":"1"`) {
-						t.Errorf("with take-over support\n%s\nwithout\n%s", one, two)
+						t.Errorf("want equal results without data.legacy; received with take-over support\n%s\nwithout\n%s", one, two)
 					}
 					if want := [2]int{1, 2}; !dryRun && [2]int{oneWrites, twoWrites} != want {
 						t.Errorf("want %d writes, got %d and %d", want, oneWrites, twoWrites)
@@ -81,7 +82,7 @@ func TestTakeoverInOneOrTwoWrites(t *testing.T) {
 	}
 }
 
-// applyTakeover applies to an object of client-side apply, and returns the result and the number of writes.
+// applyTakeover applies to a ConfigMap that client-side apply created. It returns the result and the number of writes.
 func applyTakeover(t *testing.T, server *rest.Config, manager, value string, dryRun, likeKubernetes bool) (object string, writes int) {
 	t.Helper()
 	createClientSide(t, server, "shop")
@@ -105,7 +106,7 @@ func applyTakeover(t *testing.T, server *rest.Config, manager, value string, dry
 	if err != nil {
 		t.Fatal(err)
 	}
-	var owners []string // the order of entries depends on their timestamps, which may be equal
+	var owners []string // sorted below: the order of entries depends on their timestamps, which may be equal
 	for _, e := range now.Entries {
 		owners = append(owners, entryName(e)+" "+e.FieldsV1)
 	}
@@ -124,8 +125,8 @@ func deleteConfigMap(t *testing.T, config *rest.Config, name string) {
 	}
 }
 
-// TestTakeoverLosesRace changes the object after it was read: the migration is computed again before anything is
-// written, and a dry run shows the same result.
+// TestTakeoverLosesRace checks that, if the object changes after it was read, the migration is computed again before
+// anything is written, and that a dry run shows the same result.
 func TestTakeoverLosesRace(t *testing.T) {
 	server := cadastretest.Start(t)
 	c, _ := openCounting(t, server, true)
@@ -156,7 +157,8 @@ func TestTakeoverLosesRace(t *testing.T) {
 	}
 }
 
-// TestTakeoverOfDeletedObject deletes the object after it was read: the apply creates it, and nothing is taken over.
+// TestTakeoverOfDeletedObject checks that, if the object is deleted after it was read, the apply creates it and takes over
+// no fields.
 func TestTakeoverOfDeletedObject(t *testing.T) {
 	server := cadastretest.Start(t)
 	c, _ := openCounting(t, server, true)
@@ -181,7 +183,7 @@ func TestTakeoverOfDeletedObject(t *testing.T) {
 	}
 }
 
-// refusingTransport is a server without take-over support that rejects some requests.
+// refusingTransport imitates a server without take-over support that rejects some requests with 422.
 type refusingTransport struct {
 	countingTransport
 	refuses func(*http.Request) bool
@@ -195,8 +197,8 @@ func (r refusingTransport) RoundTrip(request *http.Request) (*http.Response, err
 	return &http.Response{StatusCode: http.StatusUnprocessableEntity, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: request}, nil
 }
 
-// TestFailedApplyRestoresManagedFields: if the apply is rejected after managedFields were rewritten, they are restored;
-// if that fails as well, the message states it.
+// TestFailedApplyRestoresManagedFields checks that managedFields are restored if the apply is rejected after they were
+// rewritten, and that a message states it if they cannot be restored.
 func TestFailedApplyRestoresManagedFields(t *testing.T) {
 	server := cadastretest.Start(t)
 	for name, test := range map[string]struct {
@@ -235,10 +237,10 @@ func TestFailedApplyRestoresManagedFields(t *testing.T) {
 			f := applyFlags{appliedDefinitions: &appliedDefinitions{}, manager: "gitops", output: output{format: "text"}}
 			err = f.applyOne(t.Context(), c, "default", manifest{"standard input", configOf(t, "shop", "key", `"2"`)}, &stdout, &stderr)
 			if err == nil || !strings.Contains(err.Error(), "configmap/shop: not today") || stderr.String() != test.wantStderr {
-				t.Errorf("applyOne(): error = %v, stderr = %q", err, stderr.String())
+				t.Errorf("applyOne(): error = %v, stderr = %q, want \"not today\" and stderr %q", err, stderr.String(), test.wantStderr)
 			}
 			if after := managedFieldsOf(t, server, "shop"); (after == before) != test.wantUnchanged {
-				t.Errorf("managedFields before\n%s\nafter\n%s", before, after)
+				t.Errorf("managedFields before\n%s\nafter\n%s\nwant unchanged: %v", before, after, test.wantUnchanged)
 			}
 			if writes != test.maxPatches {
 				t.Errorf("want %d writes, got %d", test.maxPatches, writes)
@@ -247,7 +249,7 @@ func TestFailedApplyRestoresManagedFields(t *testing.T) {
 	}
 }
 
-// managedFieldsOf returns the data and the managedFields of an object.
+// managedFieldsOf returns the data and the managedFields of a ConfigMap as text, for comparison.
 func managedFieldsOf(t *testing.T, config *rest.Config, name string) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)

@@ -14,13 +14,13 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// target identifies an object on the server.
+// target identifies one object on the server, at an API version.
 type target struct {
 	kind            cluster.Kind
 	namespace, name string
 }
 
-// String returns the name in kubectl's format, or the kind if the name is empty.
+// String returns the object's name in kubectl's format, such as deployment.apps/web, or only the kind if the name is empty.
 func (t target) String() string {
 	if t.name == "" {
 		return t.kind.String()
@@ -28,7 +28,7 @@ func (t target) String() string {
 	return t.kind.String() + "/" + t.name
 }
 
-// fields returns the object's identity as document fields.
+// fields returns kind, apiVersion, namespace and name as document fields, for -o json and -o yaml.
 func (t target) fields() []document.Field {
 	return []document.Field{
 		{Name: "kind", Value: document.NewString(t.kind.Name)},
@@ -38,7 +38,8 @@ func (t target) fields() []document.Field {
 	}
 }
 
-// checkName rejects names that are not a path segment, which would address another resource, such as a subresource.
+// checkName returns an error for a name that is not a single path segment, which would address another resource, such as a
+// subresource.
 func checkName(name string) error {
 	if problems := content.IsPathSegmentName(name); len(problems) > 0 {
 		return fmt.Errorf("expected the name of an object, received %q, which %s", name, strings.Join(problems, ", "))
@@ -46,14 +47,14 @@ func checkName(name string) error {
 	return nil
 }
 
-// targetOf returns the target of an object.
+// targetOf returns the target of an object of kind k, with the namespace and name in its metadata.
 func targetOf(k cluster.Kind, doc document.Value) target {
 	return target{k, doc.Lookup("metadata", "namespace").Text(), doc.Lookup("metadata", "name").Text()}
 }
 
-// withNamespace adds the namespace to a configuration that has none, like kubectl. Servers copy the configuration to
-// the last-applied-configuration annotation; without the namespace, cadastre and kubectl would change the annotation in
-// turn.
+// withNamespace adds the namespace to a configuration that has none, like kubectl. Servers copy the configuration to the
+// last-applied-configuration annotation; without the namespace, alternating applies by cadastre and kubectl would each
+// change the annotation.
 func (t target) withNamespace(config document.Value) document.Value {
 	metadata := config.Get("metadata")
 	if !t.kind.Namespaced || metadata.Get("namespace").Text() != "" {
@@ -62,7 +63,7 @@ func (t target) withNamespace(config document.Value) document.Value {
 	return config.With("metadata", metadata.With("namespace", document.NewString(t.namespace)))
 }
 
-// parseTarget parses TYPE NAME or TYPE/NAME and returns the remaining arguments.
+// parseTarget returns the target of the arguments TYPE NAME or TYPE/NAME, and the remaining arguments.
 func parseTarget(ctx context.Context, c *cluster.Cluster, namespace string, args []string) (t target, rest []string, err error) {
 	if len(args) == 0 {
 		return t, nil, &usageError{fmt.Errorf("expected TYPE NAME or TYPE/NAME, received nothing")}
@@ -88,8 +89,8 @@ func parseTarget(ctx context.Context, c *cluster.Cluster, namespace string, args
 	return target{k, namespace, name}, rest, nil
 }
 
-// openTarget connects to the server and resolves the only object of the arguments. Warnings of the server are printed
-// to stderr.
+// openTarget connects to the server and returns the target of the only object in the arguments. It prints warnings of the
+// server to stderr.
 func (c *connection) openTarget(ctx context.Context, verb string, args []string, stderr io.Writer) (server *cluster.Cluster, t target, err error) {
 	server, namespace, err := c.open()
 	if err != nil {
@@ -103,7 +104,7 @@ func (c *connection) openTarget(ctx context.Context, verb string, args []string,
 	return server, t, err
 }
 
-// get reads the object.
+// get reads the object. Its error is a *targetError.
 func (t target) get(ctx context.Context, c *cluster.Cluster) (apply.Object, error) {
 	o, err := c.Get(ctx, t.kind, t.namespace, t.name)
 	if err != nil {
@@ -112,7 +113,7 @@ func (t target) get(ctx context.Context, c *cluster.Cluster) (apply.Object, erro
 	return o, nil
 }
 
-// targetError is an error with the object that it is about.
+// targetError is an error about an object. Its message starts with the name of the object.
 type targetError struct {
 	target target
 	err    error
@@ -121,7 +122,8 @@ type targetError struct {
 func (e *targetError) Error() string { return e.target.String() + ": " + e.err.Error() }
 func (e *targetError) Unwrap() error { return e.err }
 
-// withoutTarget removes the object from an error, for messages that name it already.
+// withoutTarget returns the error within a *targetError, for messages that already name the object; other errors are
+// returned unchanged.
 func withoutTarget(err error) error {
 	if targeted := (*targetError)(nil); errors.As(err, &targeted) {
 		return targeted.err

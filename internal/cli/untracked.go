@@ -21,14 +21,14 @@ var errNoOwners = errors.New("the object has no managedFields")
 // isUntracked reports whether an object has no managed fields entries.
 func isUntracked(o apply.Object) bool { return len(o.Entries) == 0 }
 
-// withInitialEntry returns an object without managedFields, with the entry that its first apply would add.
+// withInitialEntry returns an object that has no managedFields with the managed fields entry that its first apply would add.
 func (t target) withInitialEntry(ctx context.Context, c *cluster.Cluster, o apply.Object) (apply.Object, error) {
 	empty := document.NewMap(
 		document.Field{Name: "apiVersion", Value: document.NewString(t.kind.APIVersion())},
 		document.Field{Name: "kind", Value: document.NewString(t.kind.Name)},
 		document.Field{Name: "metadata", Value: document.NewMap(
 			document.Field{Name: "name", Value: document.NewString(t.name)},
-			document.Field{Name: "uid", Value: o.Document.Lookup("metadata", "uid")}, // precondition: a deleted object must not be created
+			document.Field{Name: "uid", Value: o.Document.Lookup("metadata", "uid")}, // a precondition, so that a deleted object is not created
 		)},
 	)
 	answer, err := c.Apply(ctx, t.kind, t.namespace, t.name, empty, cluster.ApplyOptions{Manager: managedFieldsWriter, DryRun: true})
@@ -41,5 +41,5 @@ func (t target) withInitialEntry(ctx context.Context, c *cluster.Cluster, o appl
 			return apply.Object{Document: o.Document, Entries: []apply.Entry{e}}, nil
 		}
 	}
-	return o, nil // another client has applied since the object was read
+	return o, nil // another client has applied after the object was read
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// maxValueBytes is the maximum number of bytes of a formatted value, contextBytes the number of common bytes shown
-// before the first difference of two values.
+// maxValueBytes is the maximum length of a formatted value in bytes. contextBytes is the number of common bytes that are
+// shown before the first difference of two values.
 const maxValueBytes, contextBytes = 60, 20
 
-// formatValue formats a value on one line, truncated to maxValueBytes.
+// formatValue formats a value as JSON on one line, truncated to maxValueBytes.
 func formatValue(v document.Value) string { return formatValueFrom(v, 0) }
 
-// formatValuePair formats two values on one line each. Long common prefixes are omitted, so that the first difference
+// formatValuePair formats two values as JSON, on one line each. It omits long common prefixes, so that the first difference
 // is visible.
 func formatValuePair(a, b document.Value) (string, string) {
 	if a.IsAbsent() || b.IsAbsent() {
@@ -29,7 +29,7 @@ func formatValuePair(a, b document.Value) (string, string) {
 	return formatValueFrom(a, start), formatValueFrom(b, start)
 }
 
-// formatValueFrom formats the part of a value's JSON from a byte offset.
+// formatValueFrom formats a value's JSON from a byte offset on; "absent" if the value is absent.
 func formatValueFrom(v document.Value, start int) string {
 	if v.IsAbsent() {
 		return "absent"
@@ -53,7 +53,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// escapeUnprintable replaces characters that are invisible or that control a terminal with JSON escapes.
+// escapeUnprintable replaces characters that are invisible or control a terminal by their JSON escapes.
 func escapeUnprintable(text string) string {
 	if strings.IndexFunc(text, isUnprintable) < 0 {
 		return text

@@ -19,13 +19,13 @@ import (
 // MODULE@VERSION, the revision and commit time for builds in a checkout.
 var Version, Commit, Date string
 
-// buildInfo is the version of the executable.
+// buildInfo is the version, commit and date of the executable.
 type buildInfo struct {
 	version, commit, date string
 }
 
-// newBuildInfo returns the values of the linker, completed with the build information. Values that neither has are
-// "unknown".
+// newBuildInfo returns the values that the linker has set, completed from the build information. Values that neither
+// contains are "unknown".
 func newBuildInfo(version, commit, date string, build *debug.BuildInfo) buildInfo {
 	b := buildInfo{version, commit, date}
 	if build == nil {
@@ -43,7 +43,7 @@ func newBuildInfo(version, commit, date string, build *debug.BuildInfo) buildInf
 		}
 	}
 	setDefault(&b.date, settings["vcs.time"])
-	// A pseudo-version, such as v0.0.0-20260102030405-0123456789ab, has the commit and its time.
+	// A pseudo-version, such as v0.0.0-20260102030405-0123456789ab, contains the commit and its time.
 	if parts := strings.Split(b.version, "-"); len(parts) >= 3 {
 		setDefault(&b.commit, strings.TrimSuffix(parts[len(parts)-1], "+dirty"))
 		if time := parts[len(parts)-2]; len(time) >= 14 {
@@ -62,7 +62,7 @@ func setDefault(value *string, text string) {
 	}
 }
 
-// formatPseudoTime turns the timestamp of a pseudo-version, yyyymmddhhmmss, into RFC 3339. It returns "" for other text.
+// formatPseudoTime converts the timestamp of a pseudo-version, yyyymmddhhmmss, to RFC 3339. It returns "" for other texts.
 func formatPseudoTime(text string) string {
 	if strings.Trim(text, "0123456789") != "" {
 		return ""
@@ -89,7 +89,7 @@ those of the module and the checkout that the go command has recorded.`,
 			if err := format.check(); err != nil {
 				return err
 			}
-			build, _ := debug.ReadBuildInfo() // nil without module support
+			build, _ := debug.ReadBuildInfo() // nil if the executable was built without module support
 			b := newBuildInfo(Version, Commit, Date, build)
 			if format.format != "text" {
 				return format.print(c.OutOrStdout(), b.value())

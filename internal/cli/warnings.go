@@ -7,13 +7,13 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// warnings prints the warnings of API responses, each text once, like kubectl.
+// warnings prints the warnings in API responses, each text once, like kubectl.
 type warnings struct {
 	w       io.Writer
 	printed map[string]bool
 }
 
-// printWarnings prints the server's warnings to w.
+// printWarnings makes the client print the server's warnings to w. The caller may replace the writer of the result.
 func printWarnings(c *cluster.Cluster, w io.Writer) *warnings {
 	all := &warnings{w: w}
 	c.SetWarningHandler(all.print)

@@ -28,14 +28,14 @@ type Cluster struct {
 	onWarning func(text string)
 }
 
-// SetWarningHandler sets the function that is called with the text of each warning. Calls are serialized.
+// SetWarningHandler sets the function that is called with the text of each API warning in a response. Calls are serialized.
 func (c *Cluster) SetWarningHandler(f func(text string)) {
 	c.warningMu.Lock()
 	defer c.warningMu.Unlock()
 	c.onWarning = f
 }
 
-// reportWarnings passes the warnings of a response to the handler. Malformed warnings are ignored.
+// reportWarnings passes the API warnings (code 299) of a response to the handler. Malformed warnings are ignored.
 func (c *Cluster) reportWarnings(header http.Header) {
 	lines := header.Values("Warning")
 	if len(lines) == 0 {
@@ -51,7 +51,7 @@ func (c *Cluster) reportWarnings(header http.Header) {
 	}
 }
 
-// Open returns a client. It sends no request.
+// Open returns a client for a REST configuration. It sends no request.
 func Open(config *rest.Config) (*Cluster, error) {
 	config = rest.CopyConfig(config)
 	if config.UserAgent == "" {
@@ -89,22 +89,22 @@ func once[T any](f func(context.Context) (T, error)) func(context.Context) (T, e
 	}
 }
 
-// request is an API request.
+// request is an HTTP request to the API server.
 type request struct {
 	method, path string
 	query        url.Values
 	body         string
-	// contentType is the media type of the body, accept that of the response, JSON if empty.
+	// contentType is the media type of the body, accept that of the response; an empty accept means JSON.
 	contentType, accept string
 }
 
 const jsonType = "application/json"
 
-// maxAttempts limits how often a request is sent while the server responds with 429.
+// maxAttempts is the maximum number of times that a request is sent while the server responds with 429.
 const maxAttempts = 5
 
-// send sends a request and returns the body of the response. A response with an error status is an *Error. After 429
-// Too Many Requests, the request is sent again after the delay in Retry-After.
+// send sends a request and returns the body of the response. A response with an error status is returned as an *Error. After
+// 429 Too Many Requests, the request is sent again after the delay in Retry-After, at most maxAttempts times in total.
 func (c *Cluster) send(ctx context.Context, r request) (string, error) {
 	for try := 1; ; try++ {
 		code, header, body, err := c.sendOnce(ctx, r)
@@ -124,7 +124,7 @@ func (c *Cluster) send(ctx context.Context, r request) (string, error) {
 	}
 }
 
-// retryDelay returns the delay in Retry-After, or one second.
+// retryDelay returns the delay in the header Retry-After, or one second if there is none or it is a minute or more.
 func retryDelay(header http.Header) time.Duration {
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil && seconds >= 0 && seconds < 60 {
 		return time.Duration(seconds) * time.Second
@@ -151,7 +151,7 @@ func (c *Cluster) sendOnce(ctx context.Context, r request) (code int, header htt
 	if err != nil {
 		return 0, nil, "", orCancelled(ctx, r, notSent(r, fmt.Errorf("request to %s: %w", c.url, unwrapURL(err))))
 	}
-	defer func() { _ = response.Body.Close() }() // the body has been read; a close error loses nothing
+	defer func() { _ = response.Body.Close() }() // the body has been read, so a failed close has no effect
 	var text strings.Builder
 	if _, err = io.Copy(&text, response.Body); err != nil {
 		return 0, nil, "", orCancelled(ctx, r, noResponse(r, fmt.Errorf("%s %s: the response ended early: %w", r.method, r.path, err)))

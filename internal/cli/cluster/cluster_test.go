@@ -44,7 +44,7 @@ func parse(t *testing.T, text string) document.Value {
 	return doc
 }
 
-// TestCount counts more objects than one page, and none.
+// TestCount checks the number of several objects, of which only one is in the response, and of none.
 func TestCount(t *testing.T) {
 	c := open(t, cadastretest.Start(t))
 	maps := find(t, c, "cm")
@@ -78,7 +78,7 @@ func TestObjects(t *testing.T) {
 				t.Fatal(err)
 			}
 			if o.Document.Get("kind").Text() != "ConfigMap" || len(o.Entries) != 1 {
-				t.Fatalf("List() yielded %s", o.JSON())
+				t.Fatalf("List() yielded %s, want a ConfigMap with one managed fields entry", o.JSON())
 			}
 			seen++
 		}
@@ -100,7 +100,7 @@ func TestObjects(t *testing.T) {
 	}
 	after, err := c.Patch(t.Context(), maps, "default", "c0", "test", patch)
 	if err != nil || len(after.Entries) != 1 || after.Entries[0].Manager != "gitops" {
-		t.Errorf("Patch() = %v, %s", err, after.JSON())
+		t.Errorf("Patch() = %v, %s, want one managed fields entry of gitops", err, after.JSON())
 	}
 	if _, err := c.Patch(t.Context(), maps, "default", "c0", "test", patch); !IsCode(err, http.StatusConflict) {
 		t.Errorf("Patch() with an old resourceVersion: error = %v, want a conflict", err)
@@ -128,7 +128,7 @@ func TestApplyOptions(t *testing.T) {
 		t.Errorf("Apply() = %#v, want one conflict at .data.k", err)
 	}
 	if o, err := c.Apply(t.Context(), maps, "default", "a", config("z"), ApplyOptions{Manager: "ops", Force: true}); err != nil || o.Document.Lookup("data", "k").Text() != "z" {
-		t.Errorf("Apply(Force) = %v, %s", err, o.JSON())
+		t.Errorf("Apply(Force) = %v, %s, want data.k = z", err, o.JSON())
 	}
 }
 
@@ -146,14 +146,14 @@ func TestTopology(t *testing.T) {
 		kind = field.Type
 	}
 	if kind.List == nil || kind.List.Relationship != schema.Keyed || kind.List.Keys[0].Name != "name" {
-		t.Errorf("topology of containers = %+v", kind.List)
+		t.Errorf("topology of containers = %+v, want a list with the key name", kind.List)
 	}
 	if _, err := c.Topology(t.Context(), Kind{Group: "none.example", Version: "v1", Name: "X"}); err == nil {
-		t.Error("Topology() of an unknown kind returned no error")
+		t.Error("Topology() of an unknown kind returned no error, want one")
 	}
 }
 
-// TestTooManyRequests: a request is sent again after 429, at most maxAttempts times.
+// TestTooManyRequests checks that a request is sent again after 429, at most maxAttempts times in total.
 func TestTooManyRequests(t *testing.T) {
 	var requests atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -168,20 +168,20 @@ func TestTooManyRequests(t *testing.T) {
 	c := open(t, &rest.Config{Host: server.URL})
 	namespaces := Kind{Version: "v1", Name: "Namespace", Resource: "namespaces"}
 	if o, err := c.Get(t.Context(), namespaces, "", "x"); err != nil || o.Document.Lookup("metadata", "name").Text() != "x" || requests.Load() != 3 {
-		t.Errorf("%d requests, want 3: %v", requests.Load(), err)
+		t.Errorf("Get() sent %d requests, want 3; error = %v", requests.Load(), err)
 	}
 	requests.Store(0)
 	if _, err := c.Get(t.Context(), namespaces, "", "never"); !IsCode(err, http.StatusTooManyRequests) || requests.Load() != maxAttempts {
-		t.Errorf("%d requests, want maxAttempts: %v", requests.Load(), err)
+		t.Errorf("Get() sent %d requests, want maxAttempts and a 429; error = %v", requests.Load(), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := c.Get(ctx, namespaces, "", "x"); !errors.Is(err, context.Canceled) {
-		t.Errorf("Get() with a cancelled context = %v", err)
+		t.Errorf("Get() with a cancelled context = %v, want context.Canceled", err)
 	}
 }
 
-// TestWarnings: the handler receives the warnings with code 299.
+// TestWarnings checks that the handler receives the warnings with code 299, and no others.
 func TestWarnings(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Add("Warning", `299 - "old \"Endpoints\""`)
@@ -206,7 +206,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestListContinuesAfterExpiry: after 410 Gone, List resumes with the continue token of the response.
+// TestListContinuesAfterExpiry checks that, after 410 Gone, List resumes with the continue token in the error response.
 func TestListContinuesAfterExpiry(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Query().Get("continue") {
@@ -233,7 +233,7 @@ func TestListContinuesAfterExpiry(t *testing.T) {
 	}
 }
 
-// TestListExpiresRepeatedly: List fails if the new continue token is expired as well.
+// TestListExpiresRepeatedly checks that List fails if the continue token in the error response has expired as well.
 func TestListExpiresRepeatedly(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusGone)

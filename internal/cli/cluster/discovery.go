@@ -13,12 +13,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// aggregatedDiscovery requests aggregated discovery, v2 or v2beta1. Older servers respond with the unaggregated
-// documents.
+// aggregatedDiscovery is the Accept header for aggregated discovery at v2 or v2beta1. Servers that do not support it respond
+// with unaggregated documents.
 const aggregatedDiscovery = jsonType + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	jsonType + ";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList," + jsonType
 
-// discover returns all kinds of the server.
+// discover reads all kinds that the server serves, with aggregated or unaggregated discovery.
 func (c *Cluster) discover(ctx context.Context) ([]Kind, error) {
 	var all []Kind
 	for _, path := range []string{"/api", "/apis"} {
@@ -76,7 +76,7 @@ func readKind(group, version string, r document.Value) Kind {
 	}
 }
 
-// groupVersion is an API group version, which is one document in unaggregated discovery (before Kubernetes 1.27).
+// groupVersion is an API group and version, for which unaggregated discovery (before Kubernetes 1.27) has one document.
 type groupVersion struct{ group, version string }
 
 func (g groupVersion) path() string {
@@ -86,8 +86,8 @@ func (g groupVersion) path() string {
 	return "/apis/" + g.group + "/" + g.version
 }
 
-// groupVersions returns the group versions of an APIVersions or APIGroupList document, the preferred version of a group
-// first.
+// groupVersions returns the group versions in an APIVersions or APIGroupList document. The preferred version of a group
+// precedes its other versions.
 func groupVersions(list document.Value) []groupVersion {
 	var all []groupVersion
 	for _, version := range stringsOf(list.Get("versions")) {
@@ -115,11 +115,11 @@ func rank(version, preferred string) int {
 	return 1
 }
 
-// maxParallelRequests limits the parallel requests of unaggregated discovery.
+// maxParallelRequests is the maximum number of parallel requests of unaggregated discovery.
 const maxParallelRequests = 8
 
-// discoverGroupVersions reads the resources of each group version. Groups whose document cannot be read, such as those
-// of an unavailable aggregated API server, are skipped; the core group is required.
+// discoverGroupVersions reads the resources of each group version. It skips groups whose document the server does not
+// return, such as those of an unavailable aggregated API server; the core group is required.
 func (c *Cluster) discoverGroupVersions(ctx context.Context, pages []groupVersion) ([]Kind, error) {
 	found := make([][]Kind, len(pages))
 	group, ctx := errgroup.WithContext(ctx)
@@ -140,7 +140,7 @@ func (c *Cluster) discoverGroupVersions(ctx context.Context, pages []groupVersio
 	return slices.Concat(found...), err
 }
 
-// readResources reads an APIResourceList. Subresources, which have a slash in their names, are skipped.
+// readResources returns the kinds in an APIResourceList. It skips subresources, whose names contain a slash.
 func readResources(page groupVersion, list document.Value) []Kind {
 	var all []Kind
 	for _, r := range list.Get("resources").Items() {

@@ -25,22 +25,23 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	if k := find(t, c, "nodes"); k.Namespaced || !k.Can("get", "list", "patch") || k.Can("fly") {
-		t.Errorf("FindKind(nodes) = %+v", k)
+		t.Errorf("FindKind(nodes) = %+v, want a cluster-scoped kind with the verbs get, list and patch", k)
 	}
 	for _, name := range []string{"unicorns", "deployments.batch"} {
 		if _, err := c.FindKind(t.Context(), name); err == nil || !strings.Contains(err.Error(), "does not serve the kind \""+name+"\"") {
-			t.Errorf("FindKind(%s) = %v", name, err)
+			t.Errorf("FindKind(%s) = %v, want an error that the server does not serve it", name, err)
 		}
 	}
 	if k, err := c.KindOf(t.Context(), "autoscaling/v1", "HorizontalPodAutoscaler"); err != nil || k.Resource != "horizontalpodautoscalers" {
-		t.Errorf("KindOf() = %+v, %v", k, err)
+		t.Errorf("KindOf() = %+v, %v, want horizontalpodautoscalers", k, err)
 	}
 	if _, err := c.KindOf(t.Context(), "autoscaling/v9", "HorizontalPodAutoscaler"); err == nil {
-		t.Error("KindOf() of an unknown version returned no error")
+		t.Error("KindOf() of an unknown version returned no error, want one")
 	}
 }
 
-// unaggregatedTransport makes a server respond like those before Kubernetes 1.27, without aggregated discovery.
+// unaggregatedTransport makes a server respond like those before Kubernetes 1.27, which do not support aggregated discovery:
+// it removes that media type from requests.
 type unaggregatedTransport struct{ http.RoundTripper }
 
 func (p unaggregatedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -49,7 +50,8 @@ func (p unaggregatedTransport) RoundTrip(r *http.Request) (*http.Response, error
 	return p.RoundTripper.RoundTrip(r)
 }
 
-// TestUnaggregatedDiscovery: unaggregated discovery finds the same kinds in the same order as aggregated discovery.
+// TestUnaggregatedDiscovery checks that unaggregated discovery finds the same kinds in the same order as aggregated
+// discovery.
 func TestUnaggregatedDiscovery(t *testing.T) {
 	config := cadastretest.Start(t)
 	aggregated, err := open(t, config).Kinds(t.Context())
@@ -69,7 +71,8 @@ func TestUnaggregatedDiscovery(t *testing.T) {
 	}
 }
 
-// TestPartialDiscovery has a group whose API server is unavailable, and one whose preferred version is not the first.
+// TestPartialDiscovery checks that unaggregated discovery skips a group whose API server is unavailable, and sorts the
+// preferred version of a group first.
 func TestPartialDiscovery(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

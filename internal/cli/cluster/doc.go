@@ -1,9 +1,9 @@
 // Package cluster is a small client for any Kubernetes API server: discovery, get, list, patch and apply of objects as
 // documents, and merge topologies from OpenAPI.
 //
-// It sends plain HTTP requests with JSON bodies. client-go's discovery and cli-runtime's builders would register all
-// kinds of Kubernetes in every process of the binary, including the server: 12 to 29 MiB more resident memory, while an
-// empty server uses 60. Credentials, proxies and kubeconfigs are handled by client-go.
+// It sends plain HTTP requests with JSON bodies. client-go's discovery and cli-runtime's builders would register all kinds
+// of Kubernetes in every process of the binary, including the server, which would use 12 to 29 MiB more resident memory; an
+// empty server uses 60 MiB. client-go handles credentials, proxies and kubeconfigs.
 //
 // # Where to look
 //

@@ -13,14 +13,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Error is an error response of the API server.
+// Error is an error response of the API server, decoded from its Status.
 type Error struct {
 	Code int
-	// Reason is the StatusReason, such as NotFound; Message is the text on one line.
+	// Reason is the StatusReason, such as NotFound. Message is the message of the Status on one line.
 	Reason, Message string
-	// Causes are the details of the Status, such as one per conflict.
+	// Causes are the causes in the details of the Status, for instance one per conflict of an apply.
 	Causes []Cause
-	// Continue is the token that resumes an expired list with the current objects.
+	// Continue is the continue token with which an expired list can be resumed at the current state; "" if there is none.
 	Continue string
 	// Request is the method and path of the request.
 	Request string
@@ -36,7 +36,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// readError reads an error response. A body that is not a Status becomes the message, truncated.
+// readError returns the *Error for an error response. If the body is not a Status, its first line becomes the message.
 func readError(r request, code int, body string) error {
 	e := &Error{Code: code, Request: r.method + " " + r.path}
 	status, err := document.ParseJSONLimited(body, document.Limits{MaxBytes: -1})
@@ -55,8 +55,8 @@ func readError(r request, code int, body string) error {
 	return e
 }
 
-// oneLine joins the lines of a message with semicolons. It removes the word "errors:" that Kubernetes writes before a
-// list.
+// oneLine joins the lines of a message with semicolons. It removes the word "errors:" that Kubernetes writes before a list
+// of errors.
 func oneLine(message string) string {
 	var line strings.Builder
 	for part := range strings.Lines(message) {
@@ -73,7 +73,8 @@ func oneLine(message string) string {
 	return line.String()
 }
 
-// firstLine returns the first line of a body that is not a Status, truncated to maxLineBytes.
+// firstLine returns the first line of a body that is not a Status, truncated to maxLineBytes. For an HTML page it returns a
+// hint instead.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if strings.HasPrefix(line, "<") {
@@ -85,7 +86,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// maxLineBytes is the maximum length of that line.
+// maxLineBytes is the maximum length of the line that firstLine returns, in bytes.
 const maxLineBytes = 200
 
 // IsCode reports whether err is an *Error with the HTTP status code.
@@ -94,7 +95,7 @@ func IsCode(err error, code int) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// NoResponseError is the error of a request that got no response: the connection failed, or the context ended.
+// NoResponseError is the error of a request that received no response: the connection failed, or the context was cancelled.
 type NoResponseError struct {
 	// OutcomeUnknown reports that the request was a write that may have reached the server.
 	OutcomeUnknown bool
@@ -109,8 +110,8 @@ func noResponse(r request, err error) error {
 	return &NoResponseError{OutcomeUnknown: r.method != http.MethodGet && r.query.Get("dryRun") == "", Err: err}
 }
 
-// notSent returns the error of a request without a response header. If no connection was established, the request was
-// not sent.
+// notSent returns the error of a request that received no response header. If no connection was established, the request has
+// certainly not been sent.
 func notSent(r request, err error) error {
 	var dial *net.OpError
 	var certificate *tls.CertificateVerificationError
@@ -120,7 +121,7 @@ func notSent(r request, err error) error {
 	return noResponse(r, err)
 }
 
-// orCancelled returns the cause of the context if it has ended, and err otherwise.
+// orCancelled returns the cause of the context's cancellation as a NoResponseError if it is cancelled, or else err.
 func orCancelled(ctx context.Context, r request, err error) error {
 	if stopped := context.Cause(ctx); stopped != nil {
 		return noResponse(r, stopped)
@@ -128,7 +129,7 @@ func orCancelled(ctx context.Context, r request, err error) error {
 	return err
 }
 
-// unwrapURL removes the URL from an error.
+// unwrapURL returns the error within a *url.Error, which repeats the method and URL; other errors are returned unchanged.
 func unwrapURL(err error) error {
 	var e *url.Error
 	if errors.As(err, &e) {

@@ -13,7 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestErrors: every error of a server that is unreachable or no Kubernetes API server is one line.
+// TestErrors checks that every error about an unreachable server, or one that is not a Kubernetes API server, is a single
+// line.
 func TestErrors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -59,21 +60,22 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestReadErrorWithLongBody: a Status may be larger than a request body; other bodies are truncated.
+// TestReadErrorWithLongBody checks that a Status may exceed the size limit of request bodies, and that other bodies are
+// truncated.
 func TestReadErrorWithLongBody(t *testing.T) {
 	cause := `{"reason":"FieldManagerConflict","field":".data.a","message":"` + strings.Repeat("x", 1000) + `"}`
 	body := `{"kind":"Status","message":"refused","details":{"causes":[` + strings.Repeat(cause+",", 5000) + cause + `]}}`
 	var refused *Error
 	if err := readError(request{}, http.StatusConflict, body); !errors.As(err, &refused) || refused.Message != "refused" || len(refused.Causes) != 5001 {
-		t.Errorf("readError() = %.300s", err)
+		t.Errorf("readError() = %.300s, want \"refused\" with 5001 causes", err)
 	}
 	const want = "GET /x: 500 Internal Server Error: "
 	if err := readError(request{method: "GET", path: "/x"}, http.StatusInternalServerError, body[1:]); !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 300 {
-		t.Errorf("readError() = %.300s", err)
+		t.Errorf("readError() = %.300s, want at most 300 bytes that start with %q", err, want)
 	}
 }
 
-// TestCancelledRequest: a cancelled request returns the cause of its context.
+// TestCancelledRequest checks that a cancelled request returns the cause of its context's cancellation.
 func TestCancelledRequest(t *testing.T) {
 	cause := errors.New("that is enough")
 	for name, answer := range map[string]http.HandlerFunc{

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Kind is a resource at one API version.
+// Kind is a resource of the server at one API version.
 type Kind struct {
-	Group, Version, Name string // apps, v1, Deployment
-	Resource, Singular   string // deployments, deployment
+	Group, Version, Name string // for example apps, v1, Deployment
+	Resource, Singular   string // for example deployments, deployment
 	ShortNames           []string
-	Categories           []string // such as all
+	Categories           []string // for example all
 	Namespaced           bool
 	Verbs                []string
 }
@@ -25,7 +25,7 @@ func (k Kind) APIVersion() string {
 	return k.Group + "/" + k.Version
 }
 
-// String returns the kind in kubectl's format: deployment.apps.
+// String returns the kind in kubectl's format, for example deployment.apps.
 func (k Kind) String() string {
 	name := strings.ToLower(k.Name)
 	if k.Group != "" {
@@ -34,7 +34,7 @@ func (k Kind) String() string {
 	return name
 }
 
-// Can reports whether the resource has all of the verbs.
+// Can reports whether the resource supports all of the verbs.
 func (k Kind) Can(verbs ...string) bool {
 	return !slices.ContainsFunc(verbs, func(verb string) bool { return !slices.Contains(k.Verbs, verb) })
 }
@@ -48,7 +48,7 @@ func (c *Cluster) Kinds(ctx context.Context) ([]Kind, error) {
 	return kinds(ctx)
 }
 
-// Refresh clears the cached discovery and OpenAPI documents.
+// Refresh clears the cached discovery and OpenAPI documents, so that the next call reads them again.
 func (c *Cluster) Refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,17 +56,17 @@ func (c *Cluster) Refresh() {
 	clear(c.openAPI)
 }
 
-// UnknownKindError is the error of a kind that the server does not serve.
+// UnknownKindError is the error for a kind that the server does not serve.
 type UnknownKindError struct{ kind string }
 
-// Summary returns the message without advice.
+// Summary returns the error message without the advice that Error adds.
 func (e *UnknownKindError) Summary() string { return "the server does not serve the kind " + e.kind }
 
 func (e *UnknownKindError) Error() string {
 	return e.Summary() + "; kubectl api-resources lists the kinds that it serves"
 }
 
-// KindOf returns the kind with the apiVersion and kind of an object.
+// KindOf returns the kind for the apiVersion and kind of an object, or an *UnknownKindError.
 func (c *Cluster) KindOf(ctx context.Context, apiVersion, kind string) (Kind, error) {
 	all, err := c.Kinds(ctx)
 	if err != nil {
@@ -80,8 +80,8 @@ func (c *Cluster) KindOf(ctx context.Context, apiVersion, kind string) (Kind, er
 	return Kind{}, &UnknownKindError{kind + " at " + apiVersion}
 }
 
-// FindKind returns the kind with a resource name, as in deployments, deployment, deploy, deployments.apps or
-// deployments.v1.apps.
+// FindKind returns the kind for a resource argument, such as deployments, deployment, deploy, deployments.apps or
+// deployments.v1.apps, or an *UnknownKindError.
 func (c *Cluster) FindKind(ctx context.Context, name string) (Kind, error) {
 	all, err := c.Kinds(ctx)
 	if err != nil {
@@ -95,8 +95,8 @@ func (c *Cluster) FindKind(ctx context.Context, name string) (Kind, error) {
 	return Kind{}, &UnknownKindError{strconv.Quote(name)}
 }
 
-// FindKinds returns the kind that [Cluster.FindKind] finds or, if there is none, all kinds of the category at all
-// versions.
+// FindKinds returns the kind that [Cluster.FindKind] finds for the name or, if there is none, all kinds of the category with
+// that name, at all versions.
 func (c *Cluster) FindKinds(ctx context.Context, name string) ([]Kind, error) {
 	one, unknown := c.FindKind(ctx, name)
 	if unknown == nil {

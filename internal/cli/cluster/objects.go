@@ -15,8 +15,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// Path returns the request path of an object or, without a name, of the collection. The namespace is ignored for
-// cluster-scoped kinds; without one, the path is that of all namespaces.
+// Path returns the request path of an object or, if name is "", of the collection. An empty namespace means all namespaces;
+// the namespace is ignored for cluster-scoped kinds.
 func (k Kind) Path(namespace, name string) string {
 	path := "/api/" + k.Version
 	if k.Group != "" {
@@ -32,7 +32,7 @@ func (k Kind) Path(namespace, name string) string {
 	return path
 }
 
-// Get reads an object.
+// Get reads an object. If the object does not exist, the error is an *Error with code 404.
 func (c *Cluster) Get(ctx context.Context, k Kind, namespace, name string) (apply.Object, error) {
 	body, err := c.send(ctx, request{method: http.MethodGet, path: k.Path(namespace, name)})
 	if err != nil {
@@ -49,18 +49,18 @@ func readObject(k Kind, body string) (apply.Object, error) {
 	return o, nil
 }
 
-// pageSize is the limit of list requests.
+// pageSize is the maximum number of objects in the response to a list request.
 const pageSize = 500
 
-// List reads all objects of a kind, page by page. An item that cannot be decoded yields an error and the list
-// continues; an error of a request ends the sequence.
+// List reads all objects of a kind that match a label selector, page by page. An item that cannot be decoded yields an
+// error, and the sequence continues; an error of a request ends the sequence.
 func (c *Cluster) List(ctx context.Context, k Kind, namespace, selector string) iter.Seq2[apply.Object, error] {
 	return func(yield func(apply.Object, error) bool) {
 		next, restarted := "", false
 		for {
 			page, err := c.page(ctx, k, namespace, selector, next)
 			if refused := (*Error)(nil); !restarted && errors.As(err, &refused) && refused.Code == http.StatusGone && refused.Continue != "" {
-				next, restarted = refused.Continue, true // the remaining pages show the current state, not that of the first page
+				next, restarted = refused.Continue, true // the remaining pages show the current state instead of that of the first page
 				continue
 			}
 			restarted = false
@@ -80,7 +80,7 @@ func (c *Cluster) List(ctx context.Context, k Kind, namespace, selector string) 
 	}
 }
 
-// Count returns the number of objects of a kind: one item plus the server's remainingItemCount.
+// Count returns the number of objects of a kind. It requests a single item and adds the server's remainingItemCount.
 func (c *Cluster) Count(ctx context.Context, k Kind, namespace string) (int, error) {
 	query := url.Values{"limit": {"1"}}
 	body, err := c.send(ctx, request{method: http.MethodGet, path: k.Path(namespace, ""), query: query})
@@ -91,7 +91,7 @@ func (c *Cluster) Count(ctx context.Context, k Kind, namespace string) (int, err
 	if err != nil {
 		return 0, fmt.Errorf("count %s: %w", k, err)
 	}
-	more, _ := page.Lookup("metadata", "remainingItemCount").Int64() // absent on the last page
+	more, _ := page.Lookup("metadata", "remainingItemCount").Int64() // remainingItemCount is absent on the last page
 	return page.Get("items").Len() + int(more), nil
 }
 
@@ -115,8 +115,8 @@ func (c *Cluster) page(ctx context.Context, k Kind, namespace, selector, next st
 	return page, nil
 }
 
-// splitItem decodes a list item, which has no apiVersion and kind of its own. If its managedFields are invalid, the
-// object is returned with them as part of the document.
+// splitItem decodes a list item, to which it adds the apiVersion and kind that items lack. If the managedFields are invalid,
+// the returned object contains them as part of its document, next to the error.
 func splitItem(k Kind, item document.Value) (apply.Object, error) {
 	item = item.With("apiVersion", document.NewString(k.APIVersion())).With("kind", document.NewString(k.Name))
 	o, err := apply.SplitObject(item)
@@ -126,12 +126,12 @@ func splitItem(k Kind, item document.Value) (apply.Object, error) {
 	return o, err
 }
 
-// Patch applies a JSON patch.
+// Patch applies a JSON patch to an object as a field manager, and returns the result.
 func (c *Cluster) Patch(ctx context.Context, k Kind, namespace, name, manager string, patch []byte) (apply.Object, error) {
 	return c.patch(ctx, k, namespace, name, url.Values{"fieldManager": {manager}}, patch)
 }
 
-// DryRunPatch returns the result of a JSON patch without writing it.
+// DryRunPatch returns the result of a JSON patch without storing it.
 func (c *Cluster) DryRunPatch(ctx context.Context, k Kind, namespace, name, manager string, patch []byte) (apply.Object, error) {
 	return c.patch(ctx, k, namespace, name, url.Values{"fieldManager": {manager}, "dryRun": {"All"}}, patch)
 }
@@ -151,12 +151,12 @@ func (c *Cluster) patch(ctx context.Context, k Kind, namespace, name string, que
 type ApplyOptions struct {
 	Manager       string
 	Force, DryRun bool
-	// TakeOver makes the server move the fields of client-side apply to the manager in the same write. It requires
-	// [Cluster.SupportsTakeover].
+	// TakeOver makes the server move the fields of client-side apply to the manager in the same write. It requires that
+	// [Cluster.SupportsTakeover] is true.
 	TakeOver bool
 }
 
-// Apply sends an apply patch.
+// Apply sends an apply request, and returns the resulting object.
 func (c *Cluster) Apply(ctx context.Context, k Kind, namespace, name string, config document.Value, o ApplyOptions) (apply.Object, error) {
 	query := url.Values{"fieldManager": {o.Manager}, "force": {strconv.FormatBool(o.Force)}}
 	if o.DryRun {

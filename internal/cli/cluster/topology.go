@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// openAPI is the OpenAPI v3 document of a group version, reduced to the parts that are used.
+// openAPI contains the used parts of the OpenAPI v3 document of a group version.
 type openAPI struct {
 	schema *schema.Schema
 	// supportsTakeover reports that apply requests accept [ownership.TakeOverParameter].
@@ -19,7 +19,8 @@ type openAPI struct {
 	supportsUnset bool
 }
 
-// Topology returns the merge topology of a kind from the server's OpenAPI.
+// Topology returns the merge topology of a kind, read from the server's OpenAPI document. A kind that the document does not
+// define is an error.
 func (c *Cluster) Topology(ctx context.Context, k Kind) (*schema.Type, error) {
 	document, err := c.openAPIOf(ctx, k)
 	if err != nil {
@@ -27,20 +28,20 @@ func (c *Cluster) Topology(ctx context.Context, k Kind) (*schema.Type, error) {
 	}
 	t, ok := document.schema.Kind(k.Group, k.Version, k.Name)
 	if !ok {
-		return nil, fmt.Errorf("merge topology of %s: the server's OpenAPI at %s does not have the kind", k, openAPIPath(k))
+		return nil, fmt.Errorf("merge topology of %s: the server's OpenAPI at %s does not define the kind", k, openAPIPath(k))
 	}
 	return t, nil
 }
 
-// SupportsTakeover reports whether the server accepts [ApplyOptions].TakeOver. It returns false if the OpenAPI document
-// cannot be read.
+// SupportsTakeover reports whether the server accepts [ApplyOptions].TakeOver, according to its OpenAPI document. It is
+// false if the document cannot be read.
 func (c *Cluster) SupportsTakeover(ctx context.Context, k Kind) bool {
 	document, err := c.openAPIOf(ctx, k)
 	return err == nil && document.supportsTakeover
 }
 
-// SupportsUnset reports whether the server accepts unset markers, according to its OpenAPI. Other servers store markers
-// as values.
+// SupportsUnset reports whether the server accepts unset markers, according to its OpenAPI document. A server that does not
+// would store markers as values.
 func (c *Cluster) SupportsUnset(ctx context.Context, k Kind) (bool, error) {
 	document, err := c.openAPIOf(ctx, k)
 	return document.supportsUnset, err
@@ -53,7 +54,7 @@ func openAPIPath(k Kind) string {
 	return "/openapi/v3/apis/" + k.Group + "/" + k.Version
 }
 
-// openAPIOf returns the cached document of a kind's group version.
+// openAPIOf returns the OpenAPI document of a kind's group version. Documents are cached until Refresh.
 func (c *Cluster) openAPIOf(ctx context.Context, k Kind) (openAPI, error) {
 	path := openAPIPath(k)
 	c.mu.Lock()
@@ -79,7 +80,7 @@ func (c *Cluster) openAPIOf(ctx context.Context, k Kind) (openAPI, error) {
 	return c.openAPI[path], nil
 }
 
-// declares reports whether the patch operation of any path satisfies has.
+// declares reports whether the patch operation of some path in an OpenAPI document satisfies has.
 func declares(doc document.Value, has func(patch document.Value) bool) bool {
 	for _, path := range doc.Get("paths").Fields() {
 		if has(path.Get("patch")) {

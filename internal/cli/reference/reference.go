@@ -17,14 +17,14 @@ import (
 	"github.com/cadastre/cadastre/internal/cli"
 )
 
-// usage is printed for invalid arguments.
+// usage is printed if the arguments are invalid.
 const usage = `usage: cadastre-docs man|markdown|completion FOLDER
   man         write a man page per command
   markdown    write a Markdown page per command
   completion  write the completion scripts of bash, zsh, fish and powershell
 `
 
-// generators write the documents of a kind to a folder.
+// generators maps each kind of document to the function that writes its files to a folder.
 var generators = map[string]func(command *cobra.Command, folder string) error{
 	"man": func(command *cobra.Command, folder string) error {
 		return doc.GenManTree(command, manHeader(), folder)
@@ -63,7 +63,7 @@ func write(kind, folder string) error {
 	command.DisableAutoGenTag = true
 	for _, verb := range command.Commands() {
 		if f := verb.Flags().Lookup("data"); f != nil {
-			f.DefValue = "~/.local/share/cadastre" // independent of the user who generates
+			f.DefValue = "~/.local/share/cadastre" // the default, independent of the user who generates the documents
 		}
 	}
 	return generators[kind](command, folder)

@@ -17,7 +17,7 @@ func TestGenerators(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), "new", kind)
 		var stderr bytes.Buffer
 		if code := Main([]string{kind, folder}, &stderr); code != 0 {
-			t.Fatalf("Main(%s) = %d: %s", kind, code, stderr.String())
+			t.Fatalf("Main(%s) = %d, want 0: %s", kind, code, stderr.String())
 		}
 		for name, part := range files {
 			content, err := os.ReadFile(filepath.Join(folder, name))
@@ -32,7 +32,7 @@ func TestMainUsage(t *testing.T) {
 	for _, args := range [][]string{nil, {"man"}, {"pdf", "x"}, {"man", "a", "b"}} {
 		var stderr bytes.Buffer
 		if code := Main(args, &stderr); code != 2 || !strings.HasPrefix(stderr.String(), "usage: ") {
-			t.Errorf("Main(%q) = %d: %s", args, code, stderr.String())
+			t.Errorf("Main(%q) = %d, want 2 and the usage: %s", args, code, stderr.String())
 		}
 	}
 	file := filepath.Join(t.TempDir(), "file")
