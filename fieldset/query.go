@@ -161,7 +161,7 @@ func (f *textQuery) intersect() (children []node, ok bool) {
 	return children, !f.failed
 }
 
-// Project restricts the set in FieldsV1 text to the given paths and their prefixes: the result tells, for each element
+// Project restricts the set in FieldsV1 text to the given paths and their prefixes: the result states, for each element
 // of these paths, whether it is a member and whether there are paths below it. Other elements are left out; if only
 // such elements are below an element, placeholder represents them. ok is false as in textIntersection. The result is
 // valid until Reset.

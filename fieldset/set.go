@@ -11,7 +11,7 @@ import (
 // never a member.
 type Set struct{ children []node }
 
-// node is a path element in the tree of a set: member tells whether the path that ends with this element is in the set,
+// node is a path element in the tree of a set: member is whether the path that ends with this element is in the set,
 // and children are the elements below it. The fields of Element are inlined to make nodes smaller.
 type node struct {
 	text     string

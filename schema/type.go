@@ -22,7 +22,7 @@ type Type struct {
 	Map    *Map
 }
 
-// Scalar tells which scalars a Type accepts. Null is always accepted.
+// Scalar is the set of scalar types that a Type accepts. Null is always accepted.
 type Scalar uint8
 
 // The values of Type.Scalar. NoScalar means that the type accepts only lists or maps, AnyScalar that it accepts every

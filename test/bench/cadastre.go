@@ -43,7 +43,7 @@ func topology(kind *fixture.Kind) (*schema.Type, error) {
 	return t, nil
 }
 
-// loaded converts a schema of structured-merge-diff to Cadastre's form. It caches the result, because the schema of the
+// convertSchema converts a schema of structured-merge-diff to Cadastre's form. It caches the result, because the schema of the
 // built-in kinds is large.
 func convertSchema(upstream *smdschema.Schema) (*schema.Schema, error) {
 	if types, ok := convertedSchemas.Load(upstream); ok {

@@ -70,7 +70,7 @@ type FieldSet[S, E, K any] interface {
 
 // SetBuilder builds sets bottom up; see fastset.Builder. It is not safe for concurrent use.
 type SetBuilder[S, E any] interface {
-	// Push adds an element to the stack; member tells whether its path is in the set, and below are the paths below it.
+	// Push adds an element to the stack; member is whether its path is in the set, and below are the paths below it.
 	Push(element E, member bool, below S)
 	// Set removes the elements from index mark on from the stack and returns the set that they form.
 	Set(mark int) S

@@ -93,7 +93,7 @@ type Arena struct {
 	sets access.SetArena[fieldset.Set] // nil until the first query
 }
 
-// Project restricts the set in FieldsV1 text to the given paths and their prefixes: the result tells, for each element
+// Project restricts the set in FieldsV1 text to the given paths and their prefixes: the result states, for each element
 // of these paths, whether it is a member and whether there are paths below it. Other elements are left out. ok is false
 // under the same conditions as in Intersection. The result is valid until Reset.
 func (a *Arena) Project(text string, paths fieldset.Set) (projection fieldset.Set, ok bool) {

@@ -46,7 +46,7 @@ func (w *Writer) Truncate(length int) { w.text = w.text[:length] }
 // the garbage collector runs.
 
 // Name is a field name. Plain asserts that the name needs no escapes in JSON, so that it is not searched for them;
-// creating a Node is thereby 5 % faster (BenchmarkOurs/Node/create in test/bench).
+// creating a Node is thereby 5 % faster (BenchmarkCadastre/Node/create in test/bench).
 type Name struct {
 	Text  string
 	Plain bool

@@ -73,7 +73,7 @@ func isAssociatedNode(requester user.Info, target *authn.User) bool {
 	return isPlainNode(requester, target) && isServiceAccount(requester.GetName()) && len(nodes) == 1 && nodes[0] == name
 }
 
-// Impersonate returns the user as whom a request that impersonates target is executed. If no mode allows the impersonation,
+// Impersonate returns the user of a request that impersonates target. If no mode allows the impersonation,
 // it returns the error of the first mode that applies.
 func Impersonate(ctx context.Context, authorizes authorizer.Authorizer, request *Attributes, target *authn.User) (user.Info, error) {
 	var first error

@@ -34,7 +34,7 @@ type Reviewer struct {
 	Tokens authenticator.Token
 }
 
-// reviewRequest is a review in JSON, and the user who created it.
+// reviewRequest is a review in JSON, and the user that created it.
 type reviewRequest struct {
 	ctx       context.Context
 	user      user.Info

@@ -94,7 +94,7 @@ func (c testCase) objects(o options) serverbench.ManagedObjects {
 	return c.manyWatchers()
 }
 
-// many returns 2,000 objects: enough for a list, and for a watch whose initial events cost more than its connection.
+// manyWatchers returns 2,000 objects: enough for a list, and for a watch whose initial events cost more than its connection.
 func (c testCase) manyWatchers() serverbench.ManagedObjects {
 	return serverbench.ManagedObjects{Managers: c.managers, Objects: serverbench.Listed}
 }

@@ -80,7 +80,7 @@ func (r result) cheaper() stat.Spread {
 	return stat.Ratio(r.etcd, r.ours, storebench.Result.CPUPerCommit)
 }
 
-// livelier returns the event rate of Cadastre's store divided by etcd's.
+// eventRatio returns the event rate of Cadastre's store divided by etcd's.
 func (r result) eventRatio() stat.Spread {
 	return stat.Ratio(r.ours, r.etcd, storebench.Result.EventRate)
 }
