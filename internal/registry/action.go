@@ -131,7 +131,7 @@ func (w *write) decodeAction(accepted []schema.GroupVersion) (d decoded, err err
 	if d, err = split(doc); err != nil {
 		return d, err
 	}
-	d.document, err = w.typed(w.Endpoint.body, d.document)
+	d.document, err = w.decodeAs(w.Endpoint.body, d.document)
 	return d, err
 }
 

@@ -75,8 +75,8 @@ type mutateSource struct {
 	entries []apply.Entry
 }
 
-// unknownBeforeCreate are the fields of a new object that are set after mutating admission.
-var unknownBeforeCreate = []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
+// fieldsSetAfterMutation are the fields of a new object that are set after mutating admission.
+var fieldsSetAfterMutation = []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
 
 // Whole implements admission.Source.
 func (s *mutateSource) Whole(obj document.Value) (document.Value, error) {
@@ -85,7 +85,7 @@ func (s *mutateSource) Whole(obj document.Value) (document.Value, error) {
 	}
 	if s.live.object == nil {
 		metadata := obj.Get("metadata")
-		for _, name := range unknownBeforeCreate {
+		for _, name := range fieldsSetAfterMutation {
 			metadata = metadata.Without(name)
 		}
 		if c := s.verb.create; c != nil && c.generateName != "" {
@@ -138,17 +138,17 @@ func (r *Registry) wholeAt(e *Endpoint, object *watchcache.Object) (document.Val
 }
 
 // converter implements admission.Converter for the objects of an endpoint.
-type converter struct{ at *Endpoint }
+type converter struct{ endpoint *Endpoint }
 
 // Convert implements admission.Converter.
 func (c converter) Convert(doc document.Value, from, to string) (document.Value, error) {
 	switch {
 	case from == to:
 		return doc, nil
-	case c.at.evolving != nil:
-		return c.at.evolving.ConvertUnpruned(doc, to)
+	case c.endpoint.evolving != nil:
+		return c.endpoint.evolving.ConvertUnpruned(doc, to)
 	}
-	return c.at.Kind.Convert(doc, from, to)
+	return c.endpoint.Kind.Convert(doc, from, to)
 }
 
 // Read implements admission.Converter. Unknown fields of a built-in kind are dropped without a warning: the client did not
@@ -163,7 +163,7 @@ func (c converter) Read(doc document.Value, apiVersion string) (document.Value, 
 		return doc, nil // converting it fails, too, and returns the error
 	}
 	read, _, err := readSilently(values, doc)
-	if err == nil && c.at.isCustomObject() {
+	if err == nil && c.endpoint.isCustomObject() {
 		return doc, nil
 	}
 	return read, err
@@ -171,11 +171,11 @@ func (c converter) Read(doc document.Value, apiVersion string) (document.Value, 
 
 // Decode implements admission.Converter.
 func (c converter) Decode(doc document.Value) (document.Value, error) {
-	decoded, _, err := readSilently(c.at.body, doc)
+	decoded, _, err := readSilently(c.endpoint.body, doc)
 	if err != nil {
 		return doc, err
 	}
-	return c.at.body.Default(decoded), nil
+	return c.endpoint.body.Default(decoded), nil
 }
 
 // readSilently decodes an object that the client did not send. Its managedFields are decoded later.
@@ -192,7 +192,7 @@ func readSilently(values Values, doc document.Value) (read document.Value, unkno
 // withType rejects an object that is no longer of the kind. An object of a built-in kind that has lost its kind or
 // apiVersion gets them back. Validation and conversion check those of custom resources.
 func (c converter) withType(doc document.Value, apiVersion string) (document.Value, error) {
-	e := c.at
+	e := c.endpoint
 	if !e.Kind.Custom {
 		for name, is := range map[string]string{"kind": e.BodyKind, "apiVersion": apiVersion} {
 			if doc.Get(name).Text() == "" {
@@ -208,7 +208,7 @@ func (c converter) withType(doc document.Value, apiVersion string) (document.Val
 
 // accepts reports whether an object of the endpoint may have an apiVersion and a kind.
 func (c converter) accepts(version, kind string) bool {
-	e := c.at
+	e := c.endpoint
 	switch {
 	case e.isCustomObject():
 		return kind != ""
@@ -232,12 +232,12 @@ func (c converter) Default(doc document.Value) document.Value {
 
 func (c converter) values(apiVersion string) (Values, error) {
 	switch apiVersion {
-	case c.at.BodyVersion:
-		return c.at.body, nil
-	case c.at.storedVersion:
-		return c.at.stored, nil
+	case c.endpoint.BodyVersion:
+		return c.endpoint.body, nil
+	case c.endpoint.storedVersion:
+		return c.endpoint.stored, nil
 	}
-	return valuesOf(c.at.Kind, apiVersion)
+	return valuesOf(c.endpoint.Kind, apiVersion)
 }
 
 // checkReturnedNulls rejects nulls that webhooks set where the schema of a custom resource does not allow them. Nulls of

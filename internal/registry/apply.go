@@ -32,7 +32,7 @@ func (r *Registry) Apply(ctx context.Context, request *Request) (Result, error) 
 
 // decodeConfiguration decodes a configuration, and rejects one that cannot be applied to any object.
 func (r *Request) decodeConfiguration(live document.Value) (decoded, error) {
-	doc, err := r.Body.parseBeside(live)
+	doc, err := r.Body.parseWithBase(live)
 	if err != nil {
 		return decoded{}, err
 	}
@@ -69,7 +69,7 @@ func (w *write) mergeApply(ctx context.Context, live *loaded, config decoded) (m
 		return m, err
 	}
 	if live.object == nil {
-		if err := w.checkNotDeleted(config.document); err != nil {
+		if err := w.checkNoDeletionFields(config.document); err != nil {
 			return m, err
 		}
 	}
@@ -159,7 +159,7 @@ func (w *write) engineError(err error) error {
 	)
 	switch {
 	case errors.As(err, &conflict):
-		return conflictStatus(conflict, w.Endpoint.showing())
+		return conflictStatus(conflict, w.Endpoint.valueFormatter())
 	case errors.As(err, &invalid):
 		return w.invalidConfiguration(invalid)
 	case errors.As(err, &status):

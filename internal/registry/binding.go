@@ -39,7 +39,7 @@ func bindPod(ctx context.Context, a *Action) (metav1.Status, error) {
 		if err := a.checkBindable(live, pod); err != nil {
 			return pod, err
 		}
-		return bound(pod, a.Body, a.Now().UTC().Format(timeFormat)), nil
+		return withBinding(pod, a.Body, a.Now().UTC().Format(timeFormat)), nil
 	})
 	return metav1.Status{Status: metav1.StatusSuccess}, err
 }
@@ -84,7 +84,7 @@ func (a *Action) unbindable(format string, args ...any) error {
 }
 
 // bound returns a pod on the node of a binding, with its annotations and labels, and with the condition PodScheduled.
-func bound(pod, binding document.Value, now string) document.Value {
+func withBinding(pod, binding document.Value, now string) document.Value {
 	metadata := pod.Get("metadata")
 	for _, name := range []string{"annotations", "labels"} {
 		merged := metadata.Get(name)

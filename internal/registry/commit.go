@@ -165,9 +165,9 @@ func encodeJSON(o apply.Object) []byte {
 	return bytes.Clone(text)
 }
 
-// DraftCreation runs a create request up to its commit, for an object that is written in one transaction with another
+// PrepareCreation runs a create request up to its commit, for an object that is written in one transaction with another
 // one. Mutating admission is skipped.
-func (r *Registry) DraftCreation(ctx context.Context, request *Request) (storage.Write, error) {
+func (r *Registry) PrepareCreation(ctx context.Context, request *Request) (storage.Write, error) {
 	body, err := request.decodeObject()
 	if err != nil {
 		return storage.Write{}, err

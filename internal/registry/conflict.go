@@ -25,10 +25,10 @@ func conflictStatus(e *apply.ConflictError, show func(document.Value) string) er
 	for _, c := range slices.SortedStableFunc(slices.Values(e.Conflicts), shallowFirst) {
 		for _, owner := range c.Owners {
 			path := c.Path.String()
-			all = append(all, owned{ownerRank(owner), ownerText(owner), path, metav1.StatusCause{
+			all = append(all, owned{ownerSortKey(owner), formatOwner(owner), path, metav1.StatusCause{
 				Type:    metav1.CauseTypeFieldManagerConflict,
 				Field:   path,
-				Message: fmt.Sprintf("conflict with %s%s", ownerText(owner), conflictDetail(c, owner, show)),
+				Message: fmt.Sprintf("conflict with %s%s", formatOwner(owner), conflictDetail(c, owner, show)),
 			}})
 		}
 	}
@@ -73,9 +73,9 @@ func shallowFirst(a, b apply.Conflict) int {
 	return a.Path.Compare(b.Path)
 }
 
-// ownerRank returns the sort key of an owner, as in Kubernetes: the JSON of the identity of its entry, without its time and, for
+// ownerSortKey returns the sort key of an owner, as in Kubernetes: the JSON of the identity of its entry, without its time and, for
 // Apply entries, without its version.
-func ownerRank(e apply.Entry) string {
+func ownerSortKey(e apply.Entry) string {
 	entry := metav1.ManagedFieldsEntry{Manager: e.Manager, Operation: metav1.ManagedFieldsOperationType(e.Operation), Subresource: e.Subresource}
 	if e.Operation == apply.Update {
 		entry.APIVersion = e.APIVersion
@@ -87,8 +87,8 @@ func ownerRank(e apply.Entry) string {
 	return string(text)
 }
 
-// ownerText names an owner as Kubernetes does.
-func ownerText(e apply.Entry) string {
+// formatOwner names an owner as Kubernetes does.
+func formatOwner(e apply.Entry) string {
 	text := fmt.Sprintf("%q", e.Manager)
 	if e.Subresource != "" {
 		text += fmt.Sprintf(" with subresource %q", e.Subresource)
@@ -108,34 +108,34 @@ func conflictDetail(c apply.Conflict, owner apply.Entry, show func(document.Valu
 	return text
 }
 
-// maxValueText is the maximum length of a value in an error.
-const maxValueText = 100
+// maxValueLength is the maximum length of a value in an error.
+const maxValueLength = 100
 
-// showing returns the function that formats values of the resource in errors. Errors end up in logs and terminals, so it hides the
+// valueFormatter returns the function that formats values of the resource in errors. Errors end up in logs and terminals, so it hides the
 // values of Secrets.
-func (e *Endpoint) showing() func(document.Value) string {
+func (e *Endpoint) valueFormatter() func(document.Value) string {
 	if e.isSecret() {
-		return hiddenText
+		return formatHidden
 	}
-	return valueText
+	return formatValue
 }
 
 func (e *Endpoint) isSecret() bool { return e.Kind.Group == "" && e.Kind.Name == "Secret" }
 
-func hiddenText(v document.Value) string {
+func formatHidden(v document.Value) string {
 	if v.IsAbsent() {
 		return "absent"
 	}
 	return "a " + v.Kind().String() + " that is not shown"
 }
 
-func valueText(v document.Value) string {
+func formatValue(v document.Value) string {
 	if v.IsAbsent() {
 		return "absent"
 	}
 	text := v.JSON()
-	if len(text) <= maxValueText {
+	if len(text) <= maxValueLength {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxValueText], "") + "…"
+	return strings.ToValidUTF8(text[:maxValueLength], "") + "…"
 }

@@ -16,13 +16,13 @@ import (
 // A generated name is generateName, truncated, and random letters. If an object has that name already, another name is
 // generated.
 const (
-	randomLetters         = 5
-	maxGenerateNameTries  = 8
-	maxGenerateNameLength = 63 - randomLetters
+	randomSuffixLength      = 5
+	maxGenerateNameAttempts = 8
+	maxGenerateNameLength   = 63 - randomSuffixLength
 )
 
-// errRevisionOfNew is the message for a new object that has a resourceVersion.
-const errRevisionOfNew = "resourceVersion should not be set on objects to be created"
+// revisionOnCreateMessage is the message for a new object that has a resourceVersion.
+const revisionOnCreateMessage = "resourceVersion should not be set on objects to be created"
 
 // Create creates an object.
 func (r *Registry) Create(ctx context.Context, request *Request) (Result, error) {
@@ -38,11 +38,11 @@ func (r *Registry) Create(ctx context.Context, request *Request) (Result, error)
 		create: c, conflictIsFinal: true,
 		merge: func(_ context.Context, w *write, live *loaded) (merged, error) { return w.mergeCreate(live, body) },
 	})
-	for range maxGenerateNameTries {
+	for range maxGenerateNameAttempts {
 		request.Name = name
 		if name == "" && prefix != "" {
 			c.generateName = prefix
-			request.Name = prefix[:min(len(prefix), maxGenerateNameLength)] + rand.String(randomLetters)
+			request.Name = prefix[:min(len(prefix), maxGenerateNameLength)] + rand.String(randomSuffixLength)
 		}
 		result, err := w.run(ctx)
 		if !apierrors.IsAlreadyExists(err) || name != "" {
@@ -72,7 +72,7 @@ func (w *write) checkCreatable(existing *loaded) error {
 	case create == nil:
 		return nil
 	case create.hasRevision:
-		return apierrors.NewBadRequest(errRevisionOfNew)
+		return apierrors.NewBadRequest(revisionOnCreateMessage)
 	case existing.object != nil:
 		err := apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
 		if isMarkedDeleted(existing.stored) {
@@ -98,8 +98,8 @@ func withoutDeletionFields(doc document.Value) document.Value {
 	return doc
 }
 
-// checkNotDeleted rejects a configuration with deletion fields that would create an object.
-func (w *write) checkNotDeleted(config document.Value) error {
+// checkNoDeletionFields rejects a configuration with deletion fields that would create an object.
+func (w *write) checkNoDeletionFields(config document.Value) error {
 	var errs field.ErrorList
 	for _, name := range deletionFields {
 		if is := config.Lookup("metadata", name); !is.IsAbsent() && !is.IsNull() {

@@ -16,8 +16,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// fieldSets is the path of the field sets of managed fields entries, which are decoded lazily.
-var fieldSets = []string{"metadata", "managedFields", fastdoc.AnyItem, "fieldsV1"}
+// fieldSetPath is the path of the field sets of managed fields entries, which are decoded lazily.
+var fieldSetPath = []string{"metadata", "managedFields", fastdoc.AnyItem, "fieldsV1"}
 
 // decoded is an object as a client sent it.
 type decoded struct {
@@ -32,12 +32,12 @@ type decoded struct {
 func (d decoded) hasRevision() bool { return d.resourceVersion != "" && d.resourceVersion != "0" }
 
 // Parse parses a body.
-func (b Body) Parse() (document.Value, error) { return b.parseBeside(document.Value{}) }
+func (b Body) Parse() (document.Value, error) { return b.parseWithBase(document.Value{}) }
 
-// parseBeside parses a body. Parts that equal those of the live object share its memory and compare equal in constant
+// parseWithBase parses a body. Parts that equal those of the live object share its memory and compare equal in constant
 // time.
-func (b Body) parseBeside(live document.Value) (document.Value, error) {
-	doc, err := fastdoc.ParseJSONWithBase(b.Text, document.Limits{}, live, fieldSets...)
+func (b Body) parseWithBase(live document.Value) (document.Value, error) {
+	doc, err := fastdoc.ParseJSONWithBase(b.Text, document.Limits{}, live, fieldSetPath...)
 	if err != nil && b.YAML {
 		doc, err = document.ParseYAML([]byte(b.Text))
 	}
@@ -71,10 +71,10 @@ func (r *Request) decodeObject() (d decoded, err error) {
 	if err := d.checkManaged(); err != nil {
 		return d, r.undecodable(err.Error())
 	}
-	if d.document, err = r.typed(r.Endpoint.body, d.document); err != nil {
+	if d.document, err = r.decodeAs(r.Endpoint.body, d.document); err != nil {
 		return d, err
 	}
-	d.document = r.withUniqueOwnerReferences(d.document, whenSent)
+	d.document = r.withUniqueOwnerReferences(d.document, duplicatesInBody)
 	return d, nil
 }
 
@@ -89,7 +89,7 @@ func split(doc document.Value) (d decoded, err error) {
 		return d, apierrors.NewBadRequest(fmt.Sprintf("metadata: expected a map, received a %s", metadata.Kind()))
 	}
 	d.managed = metadata.Get("managedFields")
-	if d.resourceVersion, err = textField(metadata, "resourceVersion"); err != nil {
+	if d.resourceVersion, err = stringField(metadata, "resourceVersion"); err != nil {
 		return decoded{}, err
 	}
 	metadata = metadata.Without("managedFields").Without("resourceVersion").Without("selfLink")
@@ -97,8 +97,8 @@ func split(doc document.Value) (d decoded, err error) {
 	return d, nil
 }
 
-// textField returns a field of the metadata that must be a string.
-func textField(metadata document.Value, name string) (string, error) {
+// stringField returns a field of the metadata that must be a string.
+func stringField(metadata document.Value, name string) (string, error) {
 	switch v := metadata.Get(name); v.Kind() {
 	case document.Absent, document.Null:
 		return "", nil
@@ -153,7 +153,7 @@ func (r *Request) checkCustomKind(kind, version string) error {
 
 // typed decodes a document as a value of a kind: unknown fields and nulls are dropped. A document that cannot be a value
 // of the kind is an error.
-func (r *Request) typed(values Values, doc document.Value) (document.Value, error) {
+func (r *Request) decodeAs(values Values, doc document.Value) (document.Value, error) {
 	doc, err := r.decodeTyped(values, doc)
 	if err != nil {
 		return doc, r.undecodable(err.Error())
@@ -209,7 +209,7 @@ func (r *Request) invalidConfiguration(err *apply.InvalidError) error {
 
 // checkName rejects a body whose name is not that of the path.
 func (r *Request) checkName(doc document.Value) error {
-	name, err := textField(doc.Get("metadata"), "name")
+	name, err := stringField(doc.Get("metadata"), "name")
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (r *Request) checkName(doc document.Value) error {
 // withNamespace returns the object in the namespace of the request, and rejects one of another namespace.
 func (r *Request) withNamespace(doc document.Value) (document.Value, error) {
 	metadata := doc.Get("metadata")
-	namespace, err := textField(metadata, "namespace")
+	namespace, err := stringField(metadata, "namespace")
 	switch {
 	case err != nil:
 		return doc, err

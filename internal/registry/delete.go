@@ -167,7 +167,7 @@ func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.
 	if d.Endpoint.Kind.Graceful {
 		parsed.Document = marked
 		var err error
-		if deleted.Object, err = r.draft(live, parsed); err != nil {
+		if deleted.Object, err = r.unstoredVersion(live, parsed); err != nil {
 			return Deleted{}, err
 		}
 	}
@@ -185,7 +185,7 @@ func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.
 }
 
 // draft returns a changed version of a stored object that is not stored itself.
-func (r *Registry) draft(live *watchcache.Object, changed apply.Object) (*watchcache.Object, error) {
+func (r *Registry) unstoredVersion(live *watchcache.Object, changed apply.Object) (*watchcache.Object, error) {
 	key := watchcache.Key{Kind: live.Kind(), Namespace: live.Namespace(), Name: live.Name()}
 	return r.Cache.Draft(key, encodeJSON(changed), live.Revision())
 }
@@ -193,7 +193,7 @@ func (r *Registry) draft(live *watchcache.Object, changed apply.Object) (*watchc
 // commitMark stores an object that is marked as deleted.
 func (r *Registry) commitMark(ctx context.Context, d *Deletion, live *watchcache.Object, marked apply.Object, conditions []storage.Write) (Deleted, error) {
 	if d.DryRun {
-		draft, err := r.draft(live, marked)
+		draft, err := r.unstoredVersion(live, marked)
 		return Deleted{Object: draft, Pending: true}, err
 	}
 	own := storage.Write{Key: live.Key(), Expected: live.Revision(), Value: encodeJSON(marked)}

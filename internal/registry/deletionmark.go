@@ -29,7 +29,7 @@ const (
 func (d *Deletion) mark(doc document.Value, now time.Time) (marked document.Value, pending bool) {
 	kind := d.Endpoint.Kind
 	if kind.ContainsObjects && !isMarkedDeleted(doc) {
-		return terminating(d.withFinalizers(doc), now), true
+		return markTerminating(d.withFinalizers(doc), now), true
 	}
 	if kind.ContainsObjects && doc.Lookup("spec", "finalizers").Len() > 0 {
 		return doc, true
@@ -45,7 +45,7 @@ func (d *Deletion) mark(doc document.Value, now time.Time) (marked document.Valu
 	if !hasFinalizers(kind, marked) {
 		return marked, false
 	}
-	return withoutGrace(marked, now), true
+	return withZeroGrace(marked, now), true
 }
 
 func isMarkedDeleted(doc document.Value) bool {
@@ -72,7 +72,7 @@ func (d *Deletion) withGrace(doc document.Value, now time.Time) (marked document
 	if !d.HasGracePeriod || grace >= had {
 		return doc, had, true
 	}
-	return shortened(doc, grace, had, now), grace, false
+	return shortenGrace(doc, grace, had, now), grace, false
 }
 
 // gracePeriod returns the grace period of a marked object in seconds.
@@ -85,7 +85,7 @@ func gracePeriod(doc document.Value) int64 {
 }
 
 // shortened shortens the grace period of an object. If it has expired by then, it is at most one second.
-func shortened(doc document.Value, grace, had int64, now time.Time) document.Value {
+func shortenGrace(doc document.Value, grace, had int64, now time.Time) document.Value {
 	end, err := time.Parse(time.RFC3339, doc.Lookup("metadata", "deletionTimestamp").Text())
 	if end = end.Add(seconds(grace - had)); err != nil || end.Before(now) {
 		end, grace = now, min(grace, 1)
@@ -103,7 +103,7 @@ func withDeletionTime(doc document.Value, end time.Time, grace int64) document.V
 }
 
 // withoutGrace marks an object that only waits for its finalizers. A deletion timestamp that has passed stays.
-func withoutGrace(doc document.Value, now time.Time) document.Value {
+func withZeroGrace(doc document.Value, now time.Time) document.Value {
 	if !isMarkedDeleted(doc) {
 		return withDeletionTime(withNextGeneration(doc), now, 0)
 	}
@@ -125,7 +125,7 @@ func withNextGeneration(doc document.Value) document.Value {
 }
 
 // terminating marks a namespace, which is deleted when it is empty.
-func terminating(doc document.Value, now time.Time) document.Value {
+func markTerminating(doc document.Value, now time.Time) document.Value {
 	metadata := doc.Get("metadata").With("deletionTimestamp", document.NewString(now.UTC().Format(time.RFC3339)))
 	return doc.With("metadata", metadata).With("status", doc.Get("status").With("phase", document.NewString("Terminating")))
 }

@@ -41,8 +41,8 @@ type Endpoint struct {
 	// empty is a body without any field that a client has set.
 	empty document.Value
 	// strategies are the patch strategies of bodies; nil if the type has none.
-	strategies func() *strategic.Type
-	oneOfs     func() *builtin.OneOfs
+	patchStrategies func() *strategic.Type
+	oneOfs          func() *builtin.OneOfs
 	// form converts stored objects to those of the endpoint; nil if they are the same. objectForm converts stored
 	// objects of a custom resource to the endpoint's version; it differs from form at projections.
 	form, objectForm *watchcache.Form
@@ -50,7 +50,7 @@ type Endpoint struct {
 }
 
 type endpointKey struct {
-	of                   *Registry
+	registry             *Registry
 	version, subresource string
 }
 
@@ -76,7 +76,7 @@ func (r *Registry) newEndpoint(k *api.Kind, key endpointKey) (*Endpoint, error) 
 	e.objectVersion, e.storedVersion = k.APIVersion(key.version), k.StoredVersion()
 	if e.evolving, _ = k.Definition.(Evolving); e.evolving != nil {
 		e.storedVersion = e.objectVersion // objects are converted when they are loaded, and when they are committed
-		e.objectForm = r.newForm(func(stored apply.Object) (apply.Object, error) { return e.current(stored) })
+		e.objectForm = r.newForm(func(stored apply.Object) (apply.Object, error) { return e.fromStorage(stored) })
 	}
 	e.BodyVersion = e.objectVersion
 	body := apischema.GroupVersionKind{}
@@ -93,7 +93,7 @@ func (r *Registry) newEndpoint(k *api.Kind, key endpointKey) (*Endpoint, error) 
 		return nil, err
 	}
 	e.empty = e.body.Empty()
-	e.strategies = sync.OnceValue(func() *strategic.Type { return strategiesOf(e.BodyVersion, e.BodyKind) })
+	e.patchStrategies = sync.OnceValue(func() *strategic.Type { return patchStrategiesOf(e.BodyVersion, e.BodyKind) })
 	e.form = r.formOf(e)
 	e.topology, _ = k.Topology(e.objectVersion)
 	e.oneOfs = sync.OnceValue(func() *builtin.OneOfs { return e.values.OneOfs(e.topology) })
@@ -120,8 +120,8 @@ func (e *Endpoint) setValues() (err error) {
 	return err
 }
 
-// keepUnset returns a body that replaces an object with the fields that the object holds unset.
-func (e *Endpoint) keepUnset(doc, before document.Value) document.Value {
+// retainUnset returns a body that replaces an object with the fields that the object holds unset.
+func (e *Endpoint) retainUnset(doc, before document.Value) document.Value {
 	if e.isProjected() {
 		return doc
 	}
@@ -210,7 +210,7 @@ func (r *Registry) newForm(convert func(stored apply.Object) (apply.Object, erro
 		if parsed, err = convert(parsed); err != nil {
 			return nil, 0, err
 		}
-		shown, err := r.draft(object, parsed)
+		shown, err := r.unstoredVersion(object, parsed)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -219,7 +219,7 @@ func (r *Registry) newForm(convert func(stored apply.Object) (apply.Object, erro
 }
 
 // current converts a stored custom resource to the endpoint's version, by the current definition.
-func (e *Endpoint) current(stored apply.Object) (apply.Object, error) {
+func (e *Endpoint) fromStorage(stored apply.Object) (apply.Object, error) {
 	doc, err := e.evolving.FromStorage(stored.Document, e.Version)
 	return apply.Object{Document: doc, Entries: stored.Entries}, err
 }
@@ -227,7 +227,7 @@ func (e *Endpoint) current(stored apply.Object) (apply.Object, error) {
 // projectStored returns the projection of a stored object. It has no managedFields.
 func (e *Endpoint) projectStored(stored apply.Object) (body apply.Object, err error) {
 	if e.evolving != nil {
-		if stored, err = e.current(stored); err != nil {
+		if stored, err = e.fromStorage(stored); err != nil {
 			return body, err
 		}
 	}

@@ -31,13 +31,13 @@ func (d decoded) entries(live apply.Object) []apply.Entry {
 	return o.Entries
 }
 
-// maxCompared is the maximum number of live entries that canonicalize compares with.
-const maxCompared = 16
+// maxComparedEntries is the maximum number of live entries that canonicalize compares with.
+const maxComparedEntries = 16
 
 // canonicalize rewrites the field sets of entries in canonical order, and reports whether all could be decoded: clients
 // and patches may reorder the names in them, which is no change. Field sets that a live entry has are canonical.
 func canonicalize(entries, live []apply.Entry) bool {
-	live = live[:min(len(live), maxCompared)]
+	live = live[:min(len(live), maxComparedEntries)]
 	for i := range entries {
 		e := &entries[i]
 		if slices.ContainsFunc(live, func(l apply.Entry) bool { return l.FieldsV1 == e.FieldsV1 }) {
@@ -65,7 +65,7 @@ func (d decoded) checkManaged() error {
 		if entry.Kind() != document.Map && !entry.IsNull() {
 			return fmt.Errorf("metadata.managedFields[%d]: expected a map, received a %s", i, entry.Kind())
 		}
-		for _, name := range entryTexts {
+		for _, name := range entryStringFields {
 			if v := entry.Get(name); v.Kind() != document.String && !v.IsAbsent() && !v.IsNull() {
 				return fmt.Errorf("metadata.managedFields[%d].%s: expected a string, received a %s", i, name, v.Kind())
 			}
@@ -79,8 +79,8 @@ func (d decoded) checkManaged() error {
 	return nil
 }
 
-// entryTexts are the fields of a managed fields entry that are strings.
-var entryTexts = []string{"apiVersion", "fieldsType", "manager", "operation", "subresource", "time"}
+// entryStringFields are the fields of a managed fields entry that are strings.
+var entryStringFields = []string{"apiVersion", "fieldsType", "manager", "operation", "subresource", "time"}
 
 func isReset(managed document.Value) bool {
 	if managed.Kind() != document.List {
@@ -91,7 +91,7 @@ func isReset(managed document.Value) bool {
 
 // isEmptyEntry reports whether an entry is null or has no field of a managed fields entry.
 func isEmptyEntry(entry document.Value) bool {
-	for _, name := range entryTexts {
+	for _, name := range entryStringFields {
 		if v := entry.Get(name); !v.IsAbsent() && !v.IsNull() && v.Text() != "" {
 			return false
 		}
@@ -100,8 +100,8 @@ func isEmptyEntry(entry document.Value) bool {
 	return fields.IsAbsent() || fields.IsNull()
 }
 
-// managerErrors validates the names of the managers of entries.
-func managerErrors(entries []apply.Entry) (errs field.ErrorList) {
+// validateManagers validates the names of the managers of entries.
+func validateManagers(entries []apply.Entry) (errs field.ErrorList) {
 	for i, e := range entries {
 		if len(metav1validation.ValidateFieldManager(e.Manager, nil)) > 0 { // paths are made for errors only
 			path := field.NewPath("metadata", "managedFields").Index(i).Child("manager")

@@ -30,11 +30,11 @@ func TestSameOwners(t *testing.T) {
 		{"one twice", []apply.Entry{a, a, b}, []apply.Entry{a, b, b}, false},
 		{"one twice in another order", []apply.Entry{a, b, a}, []apply.Entry{b, a, a}, true},
 	} {
-		if got := sameOwners(test.a, test.b); got != test.want {
-			t.Errorf("%s: sameOwners() = %v, want %v", test.name, got, test.want)
+		if got := sameEntries(test.a, test.b); got != test.want {
+			t.Errorf("%s: sameEntries() = %v, want %v", test.name, got, test.want)
 		}
-		if got := sameOwners(test.b, test.a); got != test.want {
-			t.Errorf("%s, swapped: sameOwners() = %v, want %v", test.name, got, test.want)
+		if got := sameEntries(test.b, test.a); got != test.want {
+			t.Errorf("%s, swapped: sameEntries() = %v, want %v", test.name, got, test.want)
 		}
 	}
 }

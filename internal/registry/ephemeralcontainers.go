@@ -9,12 +9,12 @@ func ephemeralContainersSubresource() *Subresource {
 		Name:     "ephemeralcontainers",
 		Verbs:    []string{"get", "patch", "update"},
 		NoTables: true,
-		Restrict: onlyEphemeralContainers,
+		Restrict: restrictToEphemeralContainers,
 		Validate: validateAt("ephemeralcontainers"),
 	}
 }
 
-func onlyEphemeralContainers(pod, live document.Value) document.Value {
+func restrictToEphemeralContainers(pod, live document.Value) document.Value {
 	const name = "ephemeralContainers"
 	return withSpecOnly(pod, live, withField(live.Get("spec"), name, pod.Lookup("spec", name)))
 }

@@ -44,8 +44,8 @@ const budgetManager = "kube-apiserver"
 // maxDisruptedPods is the maximum number of evicted pods that the disruption controller has not processed.
 const maxDisruptedPods = 2000
 
-// errBudget is the message for an eviction that a budget does not allow.
-const errBudget = "Cannot evict pod as it would violate the pod's disruption budget."
+// budgetViolationMessage is the message for an eviction that a budget does not allow.
+const budgetViolationMessage = "Cannot evict pod as it would violate the pod's disruption budget."
 
 var budgets = schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"}
 
@@ -227,7 +227,7 @@ func isReady(pod document.Value) bool {
 
 // tooManyRequests returns the 429 for a budget whose status is out of date.
 func tooManyRequests(budget string) error {
-	err := apierrors.NewTooManyRequests(errBudget, 10)
+	err := apierrors.NewTooManyRequests(budgetViolationMessage, 10)
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type: policyv1.DisruptionBudgetCause, Message: fmt.Sprintf("The disruption budget %s is still being processed by the server.", budget),
 	})
@@ -326,15 +326,15 @@ func checkBudget(budget *policyv1.PodDisruptionBudget) error {
 	case status.DisruptionsAllowed > 0:
 		return nil
 	}
-	err := apierrors.NewTooManyRequests(errBudget, 0)
+	err := apierrors.NewTooManyRequests(budgetViolationMessage, 0)
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
-		Type: policyv1.DisruptionBudgetCause, Message: exhaustedText(budget),
+		Type: policyv1.DisruptionBudgetCause, Message: exhaustedMessage(budget),
 	})
 	return err
 }
 
-// exhaustedText returns the reason why a budget allows no disruption.
-func exhaustedText(budget *policyv1.PodDisruptionBudget) string {
+// exhaustedMessage returns the reason why a budget allows no disruption.
+func exhaustedMessage(budget *policyv1.PodDisruptionBudget) string {
 	status := &budget.Status
 	var denial *metav1.Condition
 	for i, c := range status.Conditions {

@@ -25,7 +25,7 @@ func (w *write) mutate(ctx context.Context, live *loaded, m merged, plan *admiss
 	}
 	e := w.Endpoint
 	a := &admitted{object: m.object, plan: plan}
-	doc, err := w.typed(e.values, m.object.Document)
+	doc, err := w.decodeAs(e.values, m.object.Document)
 	if err != nil {
 		return nil, err
 	}
@@ -43,9 +43,9 @@ func (w *write) mutate(ctx context.Context, live *loaded, m merged, plan *admiss
 	}
 	switch {
 	case a.attributes.WasReturned():
-		return a, w.takeReturned(live, m, a)
+		return a, w.adoptReturned(live, m, a)
 	case !document.Same(object, a.attributes.Object):
-		return a, w.takeMutated(a, a.attributes.Object)
+		return a, w.adoptMutated(a, a.attributes.Object)
 	}
 	return a, nil
 }
@@ -74,8 +74,8 @@ func (w *write) attributes(live *loaded, from admission.Source, object, old docu
 	return admission.NewRecord(a, from)
 }
 
-// takeMutated takes over the object that in-tree plugins have changed.
-func (w *write) takeMutated(a *admitted, doc document.Value) error {
+// adoptMutated takes over the object that in-tree plugins have changed.
+func (w *write) adoptMutated(a *admitted, doc document.Value) error {
 	a.mutated = true
 	if w.Endpoint.isProjected() {
 		a.object.Document = w.Endpoint.projection.apply(a.object.Document, doc)
@@ -88,8 +88,8 @@ func (w *write) takeMutated(a *admitted, doc document.Value) error {
 // invalidManagedFields is the warning of kube-apiserver for an object whose managedFields a webhook has broken.
 const invalidManagedFields = ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: %v"
 
-// takeReturned takes over an object that webhooks returned, with its managedFields.
-func (w *write) takeReturned(live *loaded, m merged, a *admitted) error {
+// adoptReturned takes over an object that webhooks returned, with its managedFields.
+func (w *write) adoptReturned(live *loaded, m merged, a *admitted) error {
 	e := w.Endpoint
 	doc, err := a.attributes.Returned()
 	if err != nil {
@@ -102,7 +102,7 @@ func (w *write) takeReturned(live *loaded, m merged, a *admitted) error {
 		if err := w.checkProjectedUID(live, doc); err != nil && !e.Kind.Custom {
 			return err
 		}
-		return w.takeMutated(a, doc)
+		return w.adoptMutated(a, doc)
 	}
 	if doc, err = w.withNamespace(doc); err != nil {
 		return err
@@ -126,11 +126,11 @@ func (w *write) takeReturned(live *loaded, m merged, a *admitted) error {
 		w.Warn(fmt.Sprintf(invalidManagedFields, err))
 	}
 	metadata := doc.Get("metadata").Without("resourceVersion").Without("selfLink").Without("managedFields")
-	a.object = apply.Object{Document: w.withUniqueOwnerReferences(doc.With("metadata", metadata), whenAdmitted), Entries: entries}
+	a.object = apply.Object{Document: w.withUniqueOwnerReferences(doc.With("metadata", metadata), duplicatesAfterAdmission), Entries: entries}
 	if err := w.pruneReturned(a); err != nil {
 		return err
 	}
-	if doc, err = w.typed(e.values, a.object.Document); err != nil {
+	if doc, err = w.decodeAs(e.values, a.object.Document); err != nil {
 		return err
 	}
 	a.object.Document = e.values.Default(doc)
@@ -167,7 +167,7 @@ func (w *write) checkReturnedRevision(live *loaded, m merged, version string) er
 		return w.staleError()
 	case isCreate && err == nil && !w.DryRun:
 		return &apierrors.StatusError{ErrStatus: metav1.Status{
-			Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: errRevisionOfNew,
+			Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: revisionOnCreateMessage,
 		}}
 	case !isCreate && err != nil:
 		return apierrors.NewInternalError(fmt.Errorf("an admission webhook set the resourceVersion: expected a number, received %q", version))

@@ -136,15 +136,15 @@ func jsonPatch(object, body document.Value) (document.Value, error) {
 // StrategicPatch returns the strategic merge patch of the endpoint's type; ok is false for custom resources and their
 // scales, which do not support it.
 func (e *Endpoint) StrategicPatch() (patch Patch, ok bool) {
-	t := e.strategies()
+	t := e.patchStrategies()
 	patch = func(object, body document.Value) (document.Value, error) {
 		return strategic.Merge(object, body.Without("apiVersion").Without("kind"), t)
 	}
 	return patch, t != nil && e.evolving == nil
 }
 
-// strategiesOf returns the patch strategies of a type; nil if it has no Go type.
-func strategiesOf(apiVersion, kind string) *strategic.Type {
+// patchStrategiesOf returns the patch strategies of a type; nil if it has no Go type.
+func patchStrategiesOf(apiVersion, kind string) *strategic.Type {
 	goType, ok := scheme.GoType(apiVersion, kind)
 	if !ok {
 		return nil

@@ -200,31 +200,31 @@ func (l *loaded) revision() string {
 // equals reports whether an object equals the live one, whose document is passed at the same version. The times of
 // managed fields entries do not count: a manager that writes the same again changes nothing.
 func (l *loaded) equals(doc document.Value, object apply.Object) bool {
-	return l.object != nil && !l.outdated && sameOwners(l.current.Entries, object.Entries) && document.Equal(doc, object.Document)
+	return l.object != nil && !l.outdated && sameEntries(l.current.Entries, object.Entries) && document.Equal(doc, object.Document)
 }
 
-// sameOwners reports whether entries are the same apart from their times, and from their order, which follows from the
+// sameEntries reports whether entries are the same apart from their times, and from their order, which follows from the
 // times. Clients may send the same entry several times.
-func sameOwners(a, b []apply.Entry) bool {
+func sameEntries(a, b []apply.Entry) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	if slices.EqualFunc(a, b, func(x, y apply.Entry) bool { return timeless(x) == timeless(y) }) {
+	if slices.EqualFunc(a, b, func(x, y apply.Entry) bool { return withoutTime(x) == withoutTime(y) }) {
 		return true
 	}
 	left := make(map[apply.Entry]int, len(a))
 	for _, entry := range a {
-		left[timeless(entry)]++
+		left[withoutTime(entry)]++
 	}
 	for _, entry := range b {
-		if left[timeless(entry)]--; left[timeless(entry)] < 0 {
+		if left[withoutTime(entry)]--; left[withoutTime(entry)] < 0 {
 			return false
 		}
 	}
 	return true
 }
 
-func timeless(e apply.Entry) apply.Entry {
+func withoutTime(e apply.Entry) apply.Entry {
 	e.Time = time.Time{}
 	return e
 }

@@ -20,7 +20,7 @@ func (w *write) prepare(live *loaded, m merged, a *admitted) (*prepared, error) 
 			return nil, err
 		}
 	}
-	sent, err := e.toStored(w.withUniqueOwnerReferences(a.object.Document, whenAdmitted))
+	sent, err := e.toStored(w.withUniqueOwnerReferences(a.object.Document, duplicatesAfterAdmission))
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (w *write) prepare(live *loaded, m merged, a *admitted) (*prepared, error) 
 	if live.object == nil {
 		doc = w.withNewMetadata(doc)
 	} else {
-		doc = withKeptMetadata(doc, live.stored)
+		doc = withImmutableMetadata(doc, live.stored)
 	}
 	doc = e.Kind.Normalize(doc)
 	if prepare := e.strategy.Prepare; prepare != nil && e.Subresource == "" {
@@ -68,7 +68,7 @@ func (w *write) checkType(live *loaded, doc document.Value) (document.Value, err
 	}
 	invalid := w.withNewMetadata(doc)
 	if live.object != nil {
-		invalid = withKeptMetadata(doc, live.stored)
+		invalid = withImmutableMetadata(doc, live.stored)
 	}
 	name := doc.Lookup("metadata", "name").Text()
 	return doc, api.Invalid(e.errorKindOf(doc), name, e.values.Validate(invalid, live.current.Document))
@@ -113,8 +113,8 @@ func (w *write) withNewMetadata(doc document.Value) document.Value {
 	return withoutDeletionFields(doc.With("metadata", metadata)) // webhooks may have set them
 }
 
-// withKeptMetadata returns an object with the metadata of the live one that no update can change.
-func withKeptMetadata(doc, stored document.Value) document.Value {
+// withImmutableMetadata returns an object with the metadata of the live one that no update can change.
+func withImmutableMetadata(doc, stored document.Value) document.Value {
 	live, metadata := stored.Get("metadata"), doc.Get("metadata")
 	for _, name := range []string{"creationTimestamp", "generation"} {
 		metadata = withField(metadata, name, live.Get(name))

@@ -8,7 +8,7 @@ import (
 
 // At returns a stored object as an endpoint serves it: at its version, or its projection.
 func (r *Registry) At(e *Endpoint, object *watchcache.Object) (*watchcache.Object, error) {
-	if e.form == nil || !e.isProjected() && e.isAt(object) {
+	if e.form == nil || !e.isProjected() && e.isServedAsStored(object) {
 		return object, nil
 	}
 	shown, err := object.As(e.form)
@@ -20,13 +20,13 @@ func (r *Registry) At(e *Endpoint, object *watchcache.Object) (*watchcache.Objec
 
 // isAt reports whether a custom resource is stored exactly as the endpoint serves it. For an object that is being deleted it
 // is false: marking an object as deleted does not convert it, so that a deletion does not depend on a conversion webhook.
-func (e *Endpoint) isAt(object *watchcache.Object) bool {
+func (e *Endpoint) isServedAsStored(object *watchcache.Object) bool {
 	return e.evolving != nil && !object.IsDeleting() && e.evolving.IsServedAsStored(object.ModRevision(), e.Version)
 }
 
 // objectAt returns a stored object at the version of an endpoint, also where the endpoint serves a projection.
 func (r *Registry) objectAt(e *Endpoint, object *watchcache.Object) (*watchcache.Object, error) {
-	if e.evolving == nil || e.isAt(object) {
+	if e.evolving == nil || e.isServedAsStored(object) {
 		return object, nil
 	}
 	shown, err := object.As(e.objectForm)
@@ -78,7 +78,7 @@ func (r *Registry) AllAt(e *Endpoint, all []*watchcache.Object) ([]*watchcache.O
 func (e *Endpoint) nextBatch(all []*watchcache.Object) (pending []*watchcache.Object, count int) {
 	size := 0
 	for i, object := range all {
-		if e.evolving == nil || e.isAt(object) || !object.Lacks(e.form) {
+		if e.evolving == nil || e.isServedAsStored(object) || !object.Lacks(e.form) {
 			continue
 		}
 		if size += len(object.Text()); len(pending) == maxBatch || len(pending) > 0 && size > maxBatchBytes {
@@ -104,7 +104,7 @@ func (r *Registry) convertTogether(e *Endpoint, all []*watchcache.Object) (shown
 	}
 	docs, failed := e.evolving.FromStorageAll(docs, e.Version)
 	for i, doc := range docs {
-		draft, err := r.draft(all[i], apply.Object{Document: doc, Entries: stored[i].Entries})
+		draft, err := r.unstoredVersion(all[i], apply.Object{Document: doc, Entries: stored[i].Entries})
 		if err != nil {
 			return shown, err
 		}

@@ -10,8 +10,8 @@ import (
 // The part of Kubernetes' warning that says when duplicate owner references were found: in the body, or after mutating admission.
 // For patches only the latter is checked.
 const (
-	whenSent     = ""
-	whenAdmitted = " after mutating admission happens"
+	duplicatesInBody         = ""
+	duplicatesAfterAdmission = " after mutating admission happens"
 )
 
 // withUniqueOwnerReferences drops owner references that equal an earlier one, with the warning of Kubernetes. References

@@ -23,7 +23,7 @@ func TestManyReferences(t *testing.T) {
 	var warnings []string
 	r := &Request{Warn: func(text string) { warnings = append(warnings, text) }}
 	start := time.Now()
-	unique := r.withUniqueOwnerReferences(doc, whenSent).Lookup("metadata", "ownerReferences").Len()
+	unique := r.withUniqueOwnerReferences(doc, duplicatesInBody).Lookup("metadata", "ownerReferences").Len()
 	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("withUniqueOwnerReferences() took %v", took)
 	}

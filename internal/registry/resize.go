@@ -10,28 +10,28 @@ func resizeSubresource() *Subresource {
 		Name:     "resize",
 		Verbs:    []string{"get", "patch", "update"},
 		NoTables: true,
-		Restrict: onlyResources,
+		Restrict: restrictToResources,
 		Validate: validateAt("resize"),
 	}
 }
 
-// onlyResources returns the live pod with the resources and resize policies of another one. A pod whose containers are not the
+// restrictToResources returns the live pod with the resources and resize policies of another one. A pod whose containers are not the
 // same is returned as it is: validation rejects it.
-func onlyResources(pod, live document.Value) document.Value {
+func restrictToResources(pod, live document.Value) document.Value {
 	lists := []string{"containers", "initContainers"}
 	spec := withField(live.Get("spec"), "resources", pod.Lookup("spec", "resources"))
 	for _, list := range lists {
 		if pod.Lookup("spec", list).Len() != live.Lookup("spec", list).Len() {
 			return pod
 		}
-		spec = withField(spec, list, resized(pod.Lookup("spec", list), live.Lookup("spec", list)))
+		spec = withField(spec, list, withResources(pod.Lookup("spec", list), live.Lookup("spec", list)))
 	}
 	return withSpecOnly(pod, live, spec)
 }
 
-// resized returns the live containers with the resources and resize policies of others, of which there are as many. Containers
+// withResources returns the live containers with the resources and resize policies of others, of which there are as many. Containers
 // in another order, or with other names, are returned as they are.
-func resized(containers, live document.Value) document.Value {
+func withResources(containers, live document.Value) document.Value {
 	if containers.Len() == 0 {
 		return containers
 	}

@@ -20,24 +20,24 @@ func scaleSubresource() *Subresource {
 		Name:    "scale",
 		Verbs:   []string{"get", "patch", "update"},
 		Body:    schema.FromAPIVersionAndKind(api.ScaleVersion, "Scale"),
-		project: func(e *Endpoint) projection { return scaleOf{e} },
+		project: func(e *Endpoint) projection { return scaleProjection{e} },
 	}
 }
 
-// scaleOf is the projection of the objects of an endpoint to their scales.
-type scaleOf struct{ e *Endpoint }
+// scaleProjection is the projection of the objects of an endpoint to their scales.
+type scaleProjection struct{ e *Endpoint }
 
-func (s scaleOf) project(stored document.Value) (document.Value, error) {
+func (s scaleProjection) project(stored document.Value) (document.Value, error) {
 	return s.e.Kind.ScaleOf(stored)
 }
 
-func (s scaleOf) projectEntries(entries []apply.Entry) ([]apply.Entry, error) {
+func (s scaleProjection) projectEntries(entries []apply.Entry) ([]apply.Entry, error) {
 	return s.e.Kind.ScaleEntries(entries)
 }
 
 // complete returns a scale with defaults. As in Kubernetes a scale to zero has no replicas: its writer takes them from their
 // owners and does not own them.
-func (s scaleOf) complete(body document.Value) document.Value {
+func (s scaleProjection) complete(body document.Value) document.Value {
 	body = s.e.body.Default(body)
 	spec := body.Get("spec")
 	if n, ok := spec.Get("replicas").Int64(); !ok || n != 0 {
@@ -46,14 +46,16 @@ func (s scaleOf) complete(body document.Value) document.Value {
 	return body.With("spec", spec.Without("replicas"))
 }
 
-func (s scaleOf) apply(obj, body document.Value) document.Value { return s.e.Kind.WithScale(obj, body) }
+func (s scaleProjection) apply(obj, body document.Value) document.Value {
+	return s.e.Kind.WithScale(obj, body)
+}
 
-func (s scaleOf) applyEntries(object, body []apply.Entry) ([]apply.Entry, error) {
+func (s scaleProjection) applyEntries(object, body []apply.Entry) ([]apply.Entry, error) {
 	return s.e.Kind.MergeScaleEntries(object, body, s.e.objectVersion)
 }
 
-// badProjection returns the error for an object that has no projection, such as one with a malformed selector.
-func badProjection(err error) error { return apierrors.NewBadRequest(err.Error()) }
+// projectionError returns the error for an object that has no projection, such as one with a malformed selector.
+func projectionError(err error) error { return apierrors.NewBadRequest(err.Error()) }
 
 // CheckScale rejects reading the scale of a custom resource that does not have the field of its replicas, as Kubernetes
 // does: a controller would take it for a scale of zero. A write to the scale sets the field.

@@ -15,12 +15,12 @@ import (
 // conflict: no field has two values. Validation usually rejects the object, without naming the owner of the other member.
 func (w *write) warnOfSiblings(m merged, config document.Value) {
 	for _, c := range w.Endpoint.oneOfs().Clashes(config, m.object.Document) {
-		w.Warn(w.siblingText(m, c))
+		w.Warn(w.siblingWarning(m, c))
 	}
 }
 
-// siblingText returns the warning about a member of a one-of that is set beside the applied one.
-func (w *write) siblingText(m merged, c builtin.Clash) string {
+// siblingWarning returns the warning about a member of a one-of that is set beside the applied one.
+func (w *write) siblingWarning(m merged, c builtin.Clash) string {
 	owners := ownersOf(m.object.Entries, slices.Concat(c.Path, fieldset.Names(c.Sibling)))
 	owned, force := "no owner", ""
 	if len(owners) > 0 {
@@ -32,17 +32,17 @@ func (w *write) siblingText(m merged, c builtin.Clash) string {
 	switch {
 	case c.Discriminator == "":
 		return fmt.Sprintf("%s: %s was applied, but %s is set, too (%s); only one of them may be set; %s%s",
-			c.Path, c.Applied, c.Sibling, owned, w.removal(c), force)
+			c.Path, c.Applied, c.Sibling, owned, w.removalAdvice(c), force)
 	case c.Discriminator == c.Applied:
 		return fmt.Sprintf("%s: %s was applied, but %s is set (%s) and requires %s %s; %s%s",
-			c.Path, c.Applied, c.Sibling, owned, c.Discriminator, c.Value, w.removal(c), force)
+			c.Path, c.Applied, c.Sibling, owned, c.Discriminator, c.Value, w.removalAdvice(c), force)
 	}
 	return fmt.Sprintf("%s: %s was applied, but requires %s %s, and %s has another value (%s); apply %s: %s as well%s",
 		c.Path, c.Applied, c.Discriminator, c.Value, c.Sibling, owned, c.Discriminator, c.Value, force)
 }
 
 // removal returns the advice how to remove a sibling.
-func (w *write) removal(c builtin.Clash) string {
+func (w *write) removalAdvice(c builtin.Clash) string {
 	if !w.Unset {
 		return "remove " + c.Sibling + " by a patch"
 	}
@@ -57,7 +57,7 @@ func ownersOf(entries []apply.Entry, path fieldset.Path) (owners []string) {
 			continue
 		}
 		if fields.Has(path) || !fields.At(path).IsEmpty() {
-			owners = append(owners, ownerText(entry))
+			owners = append(owners, formatOwner(entry))
 		}
 	}
 	return owners

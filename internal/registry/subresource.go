@@ -99,7 +99,7 @@ func (w *write) mergeProjected(live *loaded, do func(before apply.Object) (apply
 	projection := w.Endpoint.projection
 	var before apply.Object
 	if before.Document, err = projection.project(live.stored); err != nil {
-		return m, badProjection(err)
+		return m, projectionError(err)
 	}
 	if before.Entries, err = projection.projectEntries(live.current.Entries); err != nil {
 		return m, err
@@ -110,7 +110,7 @@ func (w *write) mergeProjected(live *loaded, do func(before apply.Object) (apply
 	}
 	after := result.Object
 	m = merged{object: live.current, projected: &projected{before, after}}
-	if document.Equal(before.Document, after.Document) && sameOwners(before.Entries, after.Entries) {
+	if document.Equal(before.Document, after.Document) && sameEntries(before.Entries, after.Entries) {
 		return m, nil
 	}
 	m.object.Document = projection.apply(live.current.Document, after.Document)

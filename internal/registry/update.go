@@ -79,7 +79,7 @@ func (w *write) mergeReplacement(live *loaded, body decoded) (merged, error) {
 	if w.Endpoint.Subresource == "" && !keepsEntries {
 		before.Entries = body.entries(live.current)
 	}
-	m, err := w.mergeWhole(live, before, w.Endpoint.keepUnset(w.Endpoint.complete(doc), live.current.Document))
+	m, err := w.mergeWhole(live, before, w.Endpoint.retainUnset(w.Endpoint.complete(doc), live.current.Document))
 	m.resourceVersion = body.resourceVersion
 	return m, err
 }

@@ -26,7 +26,7 @@ func (w *write) validate(live *loaded, a *admitted, p *prepared) error {
 		return err
 	}
 	errs := append(a.attributes.Errors(), own...)
-	if errs = append(errs, managerErrors(p.object.Entries)...); len(errs) > 0 {
+	if errs = append(errs, validateManagers(p.object.Entries)...); len(errs) > 0 {
 		return api.Invalid(e.errorKindOf(p.object.Document), w.Name, errs)
 	}
 	w.warn(live, p.object.Document)

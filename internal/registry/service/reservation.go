@@ -186,7 +186,7 @@ func (r *allocation) add(k key) error {
 	if err != nil {
 		return err
 	}
-	write, err := r.all.DraftCreation(r.ctx, &registry.Request{
+	write, err := r.all.PrepareCreation(r.ctx, &registry.Request{
 		Endpoint: endpoint, Name: k.Name, User: user, Manager: manager, Warn: func(string) {},
 		Body: registry.Body{Text: r.reservation(k, familyOf(k.Name)).JSON()},
 	})
