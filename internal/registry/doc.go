@@ -1,58 +1,59 @@
-// Package registry is the write and read path: it creates, updates, patches, applies, deletes and reads objects. It is
+// Package registry implements the API verbs on stored objects: create, update, patch, apply, delete and read. It is
 // independent of HTTP.
 //
 // # The write pipeline
 //
-// Every write passes the same sequence of stages, in pipeline.go. Each stage returns a value with the state that is valid from
-// then on:
+// Every write passes the same sequence of stages, which pipeline.go defines. Each stage returns a value that holds the state
+// for the stages after it:
 //
 //	decode     body → decoded: the object, its managedFields, its resourceVersion
-//	load       → loaded: the live object from the watch cache, at the storage version and at the version of the request
+//	load       → loaded: the live object from the watch cache, at the storage version and at the request's version
 //	merge      → merged: the result of create, update, patch or apply, with managed fields entries
 //	mutate     → admitted: decoded strictly, with defaults, after the mutating half of the admission chain
-//	prepare    → prepared: at the storage version, with reset fields restored and the server's metadata set
-//	allocate   values that no other object may have, such as a cluster IP
+//	prepare    → prepared: at the storage version, with reset fields restored and server-set metadata
+//	allocate   → prepared: with values that must be unique among objects, such as a cluster IP
 //	validate   the resource's validation, then the validating half of the admission chain
-//	commit     compare-and-swap at the loaded revision; if it loses a race, back to load
+//	commit     compare-and-swap at the loaded revision; after a conflict, the write is retried from load
 //
-// A write that leaves the object unchanged after merge or prepare is a no-op: no commit, no event, no new times. Webhooks
-// and policies are still evaluated, as in kube-apiserver: their verdict may depend on the user.
+// A write that leaves the object unchanged after merge or prepare is a no-op: nothing is committed, no watch event is sent,
+// and the times of managed fields entries do not change. Webhooks and policies are evaluated for no-ops too, as in
+// kube-apiserver, because their decision may depend on the user.
 //
 // # Invariants
 //
-//   - Managed fields are computed in merge. Fields that later stages set have no owner.
-//   - merged and admitted are at the version of the request, prepared is at the storage version.
-//   - Stages do not change their inputs, so that an attempt that loses a race has no effect.
-//   - An object and everything that is written with it (allocations, conditions of admission plugins) are one transaction.
-//   - Errors are API statuses, except for those of commits, which run translates.
+//   - Managed fields are computed in merge. Fields that later stages set belong to no field manager.
+//   - merged and admitted hold objects at the request's version; prepared holds an object at the storage version.
+//   - Stages do not modify their inputs, so that an attempt that ends in a conflict has no effect.
+//   - An object, its allocations and the writes and conditions of admission plugins are committed in one transaction.
+//   - Errors are API statuses, except for errors of commits, which the method run converts to API statuses.
 //
 // # Subresources and strategies
 //
 // A subresource is a value of type [Subresource] in the list of subresource.go: its verbs, the type of its bodies, the
-// changes that it allows, its validation. Subresources that are created, such as a Binding, are actions ([Action]). A
-// [Strategy] adds behaviour of a single resource to its api.Kind, such as the allocation of cluster IPs; internal/app
-// lists them.
+// changes that it allows, its validation. Create requests to subresources, such as pods/binding, are actions ([Action]). A
+// [Strategy] adds behaviour of a single resource that its api.Kind does not describe, such as the allocation of cluster IPs;
+// internal/app lists the strategies.
 //
 // # Where to look
 //
-//	registry.go      Registry, its options
+//	registry.go      Registry and its options
 //	request.go       requests and results
 //	pipeline.go      the stages in order, and their types
-//	  decode.go        decode; entries.go, managedFields that clients send; references.go, duplicate owner references
+//	  decode.go        decode; entries.go: managedFields that clients send; references.go: duplicate ownerReferences
 //	  load.go          load
-//	  create.go, update.go, patch.go, apply.go   merge, one file per verb; lastapplied.go, client-side apply
-//	  mutate.go        mutate; admissionsource.go, objects as webhooks see them
-//	  prepare.go       prepare; strategy.go, strategies and allocation
-//	  validate.go      validate, and objects that are only reviewed
+//	  create.go, update.go, patch.go, apply.go   merge, one file per verb; lastapplied.go: migration from client-side apply
+//	  mutate.go        mutate; admissionsource.go: objects in the form that webhooks receive
+//	  prepare.go       prepare; strategy.go: strategies and allocation
+//	  validate.go      validate, and admission of objects that are never stored, such as SubjectAccessReviews
 //	  commit.go        commit and retries
-//	endpoint.go      a resource at one version, or a subresource, with everything that is resolved once
-//	read.go          objects at the version of an endpoint
-//	subresource.go   subresources, their list, status and finalize
-//	  scale.go, binding.go, eviction.go, ephemeralcontainers.go, resize.go, approval.go   one each
-//	  action.go        subresources that are created; podcondition.go
-//	delete.go        deletions; deletionmark.go, grace periods, finalizers and propagation
-//	touch.go         writes of controllers
-//	conflict.go      409 with owners and values; sibling.go, warnings about one-ofs
-//	errors.go        errors of the store as API statuses
+//	endpoint.go      Endpoint: a resource or subresource at one version, with its schema, merge engine and admission plugins
+//	read.go          conversion of stored objects to the version of an endpoint
+//	subresource.go   the list of subresources; status and finalize
+//	  scale.go, binding.go, eviction.go, ephemeralcontainers.go, resize.go, approval.go   one subresource each
+//	  action.go        create requests to subresources; podcondition.go: conditions that binding and eviction set
+//	delete.go        deletions; deletionmark.go: grace periods, finalizers and propagation policies
+//	touch.go         writes of controllers, without admission and validation
+//	conflict.go      the 409 of an apply, with field managers and values; sibling.go: warnings about one-ofs
+//	errors.go        conversion of store errors to API statuses
 //	service/, priorityclass/   strategies of single resources
 package registry

@@ -16,8 +16,8 @@ import (
 	"github.com/cadastre/cadastre/strategic"
 )
 
-// Endpoint is where the objects of a resource are read and written at one version: the objects themselves, or a
-// subresource. It is immutable and safe for concurrent use.
+// Endpoint is a resource, or a subresource of it, at one API version. It holds everything that requests to it need and that
+// does not depend on the request. It is immutable and safe for concurrent use.
 type Endpoint struct {
 	Kind        *api.Kind
 	Version     string
@@ -25,36 +25,41 @@ type Endpoint struct {
 	// BodyKind and BodyVersion are the kind and apiVersion of request and response bodies.
 	BodyKind, BodyVersion string
 
-	// subresource and projection are nil where the endpoint has none.
+	// subresource is nil for the resource itself. projection is nil if bodies are objects of the resource.
 	subresource *Subresource
 	projection  projection
 	engine      *apply.Engine
-	// admission is the endpoint's part of the admission chain.
+	// admission holds the plugins of the admission chain that handle the endpoint.
 	admission *admission.Endpoint
 	strategy  Strategy
-	// body has the values of bodies, values those of objects at the endpoint's version, stored those of stored objects.
+	// body decodes, defaults and validates request bodies; values does so for objects at the endpoint's version, and stored
+	// for objects at the storage version.
 	body, values, stored Values
-	// objectVersion is the apiVersion of objects at the endpoint, storedVersion that of stored objects.
+	// objectVersion is the apiVersion of objects at the endpoint. storedVersion is the apiVersion of stored objects; for
+	// custom resources, which are converted when they are loaded and committed, it equals objectVersion.
 	objectVersion, storedVersion string
 	// topology is the merge topology of objects at the endpoint's version.
 	topology *schema.Type
-	// empty is a body without any field that a client has set.
+	// empty is the body that results from decoding {}: it contains only fields that Go always encodes.
 	empty document.Value
-	// strategies are the patch strategies of bodies; nil if the type has none.
+	// patchStrategies returns the strategic merge patch metadata of bodies; nil if their kind has no Go type.
 	patchStrategies func() *strategic.Type
 	oneOfs          func() *builtin.OneOfs
-	// form converts stored objects to those of the endpoint; nil if they are the same. objectForm converts stored
-	// objects of a custom resource to the endpoint's version; it differs from form at projections.
+	// form converts stored objects to the bodies of the endpoint; nil if no conversion is needed. objectForm converts stored
+	// custom resources to the endpoint's version; nil for built-in resources. The two differ if the endpoint has a projection.
 	form, objectForm *watchcache.Form
-	evolving         Evolving // nil for built-in resources
+	// evolving converts custom resources from and to the storage version; nil for built-in resources.
+	evolving Evolving
 }
 
+// endpointKey is the key of an endpoint in the cache of its kind.
 type endpointKey struct {
 	registry             *Registry
 	version, subresource string
 }
 
-// Endpoint returns the endpoint of a resource at a version; subresource is "" for the resource itself.
+// Endpoint returns the endpoint of a resource at a version, from a cache or newly created; subresource is "" for the resource
+// itself. It returns an error if the kind has no schema at the version.
 func (r *Registry) Endpoint(kind *api.Kind, version, subresource string) (*Endpoint, error) {
 	key := endpointKey{r, version, subresource}
 	if e, ok := kind.Cache.Load(key); ok {
@@ -75,7 +80,7 @@ func (r *Registry) newEndpoint(k *api.Kind, key endpointKey) (*Endpoint, error) 
 	}
 	e.objectVersion, e.storedVersion = k.APIVersion(key.version), k.StoredVersion()
 	if e.evolving, _ = k.Definition.(Evolving); e.evolving != nil {
-		e.storedVersion = e.objectVersion // objects are converted when they are loaded, and when they are committed
+		e.storedVersion = e.objectVersion // custom resources are converted when they are loaded and when they are committed
 		e.objectForm = r.newForm(func(stored apply.Object) (apply.Object, error) { return e.fromStorage(stored) })
 	}
 	e.BodyVersion = e.objectVersion
@@ -120,7 +125,8 @@ func (e *Endpoint) setValues() (err error) {
 	return err
 }
 
-// retainUnset returns a body that replaces an object with the fields that the object holds unset.
+// retainUnset returns a body with the unset fields, such as "" and [], of the object that it replaces. A client that decodes
+// an object into Go structs and sends it back omits these fields without intending a change.
 func (e *Endpoint) retainUnset(doc, before document.Value) document.Value {
 	if e.isProjected() {
 		return doc
@@ -128,10 +134,11 @@ func (e *Endpoint) retainUnset(doc, before document.Value) document.Value {
 	return e.values.RetainUnset(doc, before, e.topology)
 }
 
-// resource names the endpoint's resource in errors.
+// resource returns the group and resource that API statuses about the endpoint's objects name.
 func (e *Endpoint) resource() apischema.GroupResource { return kindResource(e.Kind) }
 
-// errorKind names the kind in validation errors: that of the body, for custom resources always that of the object.
+// errorKind returns the group and kind that validation errors name: those of the body, or for custom resources always those
+// of the object.
 func (e *Endpoint) errorKind() apischema.GroupKind {
 	if e.Kind.Custom {
 		return apischema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Name}
@@ -139,7 +146,8 @@ func (e *Endpoint) errorKind() apischema.GroupKind {
 	return apischema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind()
 }
 
-// errorKindOf names the kind in validation errors of a document. A custom resource names its own kind, which may be wrong.
+// errorKindOf returns the group and kind that validation errors about a document name. For a custom resource it is the kind
+// that the document states, even if that is the wrong one.
 func (e *Endpoint) errorKindOf(doc document.Value) apischema.GroupKind {
 	named := e.errorKind()
 	if e.isCustomObject() {
@@ -152,8 +160,8 @@ func kindResource(k *api.Kind) apischema.GroupResource {
 	return apischema.GroupResource{Group: k.Group, Resource: k.Resource}
 }
 
-// complete returns a body that was sent whole as decoding leaves it: with defaults, and with deprecated fields folded into
-// those that are stored.
+// complete returns the body of a create or update request with defaults, and with fields that have several representations
+// converted to the representation that is stored.
 func (e *Endpoint) complete(doc document.Value) document.Value {
 	if e.isProjected() {
 		return e.projection.complete(doc)
@@ -171,8 +179,9 @@ func (e *Endpoint) toStored(doc document.Value) (document.Value, error) {
 	return e.Kind.Convert(doc, e.objectVersion, e.storedVersion)
 }
 
-// roundTrip returns a document as it is read after it was stored. Annotations in which a version keeps fields of another
-// follow from the fields, and belong to the writer of these.
+// roundTrip returns a document as clients will read it after it was stored. Conversion to the storage version may add
+// annotations that preserve fields of other versions; in the result, these annotations belong to the field manager that
+// writes the fields.
 func (e *Endpoint) roundTrip(doc document.Value) (document.Value, error) {
 	if e.objectVersion == e.storedVersion {
 		return doc, nil
@@ -184,7 +193,7 @@ func (e *Endpoint) roundTrip(doc document.Value) (document.Value, error) {
 	return e.fromStored(stored)
 }
 
-// formOf returns the form of stored objects at an endpoint.
+// formOf returns the form that converts stored objects to the bodies of an endpoint; nil if no conversion is needed.
 func (r *Registry) formOf(e *Endpoint) *watchcache.Form {
 	switch {
 	case e.isProjected():
@@ -200,7 +209,7 @@ func (r *Registry) formOf(e *Endpoint) *watchcache.Form {
 	})
 }
 
-// newForm returns the form of the watch cache for objects that convert converts from the stored ones.
+// newForm returns a watch cache form that calls convert on the parsed stored object and encodes its result.
 func (r *Registry) newForm(convert func(stored apply.Object) (apply.Object, error)) *watchcache.Form {
 	return watchcache.NewForm(func(object *watchcache.Object) (any, int, error) {
 		parsed, err := r.parsed(object)
@@ -210,21 +219,21 @@ func (r *Registry) newForm(convert func(stored apply.Object) (apply.Object, erro
 		if parsed, err = convert(parsed); err != nil {
 			return nil, 0, err
 		}
-		shown, err := r.unstoredVersion(object, parsed)
+		converted, err := r.unstoredVersion(object, parsed)
 		if err != nil {
 			return nil, 0, err
 		}
-		return shown, len(shown.Text()), nil
+		return converted, len(converted.Text()), nil
 	})
 }
 
-// current converts a stored custom resource to the endpoint's version, by the current definition.
+// fromStorage converts a stored custom resource to the endpoint's version according to the current CustomResourceDefinition.
 func (e *Endpoint) fromStorage(stored apply.Object) (apply.Object, error) {
 	doc, err := e.evolving.FromStorage(stored.Document, e.Version)
 	return apply.Object{Document: doc, Entries: stored.Entries}, err
 }
 
-// projectStored returns the projection of a stored object. It has no managedFields.
+// projectStored returns the projection of a stored object, such as its Scale. The result has no managedFields.
 func (e *Endpoint) projectStored(stored apply.Object) (body apply.Object, err error) {
 	if e.evolving != nil {
 		if stored, err = e.fromStorage(stored); err != nil {

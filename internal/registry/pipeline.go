@@ -18,8 +18,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// write is one request in the pipeline. It does not change between attempts: every stage returns a value with the state that is
-// valid from then on.
+// write is one request in the pipeline. It does not change between attempts: every stage returns a value that holds the state
+// for the stages after it.
 //
 //	decoded → loaded → merged → admitted → prepared → Result
 type write struct {
@@ -35,81 +35,84 @@ func (r *Registry) newWrite(request *Request, v verb) *write {
 
 // verb is the part of the pipeline in which create, update, patch and apply differ.
 type verb struct {
-	// merge applies the verb to the live object.
+	// merge applies the request to the live object.
 	merge func(ctx context.Context, w *write, live *loaded) (merged, error)
-	// create has the properties of a create request; nil for other verbs.
+	// create holds the properties of a create request; nil for other verbs.
 	create *creation
-	// conflictIsFinal reports whether the client named the version that it replaces, so that a lost race is an error and
-	// not retried.
+	// conflictIsFinal reports whether the request fails with a 409 if another write changes the object before the commit,
+	// because the body contains a resourceVersion or must create the object. Otherwise the request is retried.
 	conflictIsFinal bool
 }
 
-// creation has the properties of a create request.
+// creation holds the properties of a create request.
 type creation struct {
-	// generateName is the prefix of a generated name; "" if the client named the object.
+	// generateName is the prefix of a generated name; "" if the body contains the name.
 	generateName string
-	// hasRevision reports whether the body has a resourceVersion, which a new object must not have.
+	// hasRevision reports whether the body contains a resourceVersion, which the body of a create request must not contain.
 	hasRevision bool
 }
 
-// loaded is the live object that a write starts from.
+// loaded is the live object that a write starts from. It is the zero value if the object does not exist.
 type loaded struct {
-	// object is nil if there is none.
+	// object is the stored object; nil if it does not exist.
 	object *watchcache.Object
-	// stored is the object at the storage version, current at the version of the request.
-	stored  document.Value
+	// stored is the object at the storage version; for custom resources, at the request's version.
+	stored document.Value
+	// current is the object at the request's version.
 	current apply.Object
-	// outdated reports whether the stored form of the object has changed since it was written, so that even a no-op
-	// rewrites it.
+	// outdated reports whether the object would now be stored differently, because its CustomResourceDefinition has changed
+	// since it was written. Then even a no-op stores the object again.
 	outdated bool
 }
 
-// merged is the result of the verb, at the version of the request. Managed fields are computed: fields that
-// later stages set have no owner.
+// merged is the result of the verb, at the request's version, with its managed fields entries. Fields that later stages set
+// belong to no field manager.
 type merged struct {
 	object apply.Object
 	// wasSentWhole reports whether the client sent the whole object at another version than the storage version. The
-	// converted object is then stored even if it equals the live one at the version of the request.
+	// converted object is then stored even if it equals the live object at the request's version.
 	wasSentWhole bool
-	// resourceVersion is that of the object in mutating admission.
+	// resourceVersion is the resourceVersion of the object that mutating admission receives; "" if it receives none.
 	resourceVersion string
-	// projected is the body of a subresource that is not the object itself; nil for others.
+	// projected is the body of a subresource with a body type of its own, such as Scale, before and after the write; nil for
+	// other endpoints.
 	projected *projected
 }
 
-// admitted is the object after mutating admission: decoded, with defaults, at the version of the request.
+// admitted is the object after mutating admission: decoded, with defaults, at the request's version.
 type admitted struct {
 	object apply.Object
-	// unpruned is a custom resource with the fields that webhooks set and its schema does not have; absent if there are
-	// none. Validating admission sees them.
+	// unpruned is a custom resource with the fields that webhooks set and its schema does not define; absent if there are
+	// no such fields. Validating admission receives it.
 	unpruned document.Value
 	// mutated reports whether in-tree plugins have changed the object.
 	mutated bool
-	// plan and attributes are those of admission; nil if no plugin handles the write.
+	// plan lists the admission plugins that handle the write, and attributes is their view of it. Both are nil if no plugin
+	// handles the write.
 	plan       *admission.Plan
 	attributes *admission.Record
 }
 
-// prepared is the object as it is stored, at the storage version.
+// prepared is the object to be stored, at the storage version.
 type prepared struct {
 	object apply.Object
-	// validated is the object with fields that the storage version does not have and drops.
+	// validated is object plus the fields that the storage version does not define and drops.
 	validated document.Value
-	// undefaulted is validated without the defaults that follow from reset fields. A status is validated as such: fields
-	// that its writer left out are missing, though the spec of the object would give them a default.
+	// undefaulted is validated without the defaults that follow from reset fields. A status write is validated in this form:
+	// fields that the client omitted are missing, even if the spec of the object would give them a default.
 	undefaulted document.Value
-	// unprepared is the object before the resource's strategy. Warnings about a new object are about these fields:
-	// the strategy replaces some annotations by fields.
+	// unprepared is the object before the kind's Prepare function, which replaces some annotations by fields. Warnings
+	// about a new object are computed from it.
 	unprepared document.Value
-	// allocations are committed together with the object.
+	// allocations are the writes that reserve allocated values. They are committed in one transaction with the object.
 	allocations []storage.Write
 }
 
-// ErrReplaced is the error of a write whose resource was replaced, for instance because its CustomResourceDefinition
-// changed: the caller looks up the resource again and retries.
+// ErrReplaced is returned by a write whose resource was replaced in the register, for instance because its
+// CustomResourceDefinition changed. The caller looks up the resource again and repeats the request.
 var ErrReplaced = api.ErrReplaced
 
-// run takes a request through the pipeline, again and again while it loses races.
+// run takes a request through the pipeline. It repeats the attempt after each conflict that may be retried.
 func (w *write) run(ctx context.Context) (Result, error) {
 	if err := w.Endpoint.Kind.WriteGate.Enter(ctx, w.ClientGone); err != nil {
 		return Result{}, w.enterError(err)
@@ -123,7 +126,7 @@ func (w *write) run(ctx context.Context) (Result, error) {
 	}
 }
 
-// attempt runs every stage once. It returns a *commitError if the commit failed, for instance because it lost a race.
+// attempt runs every stage once. It returns a *commitError if the commit failed, for instance because of a conflict.
 func (w *write) attempt(ctx context.Context) (Result, error) {
 	live, err := w.load(ctx)
 	if err != nil {
@@ -172,7 +175,8 @@ func (w *write) attempt(ctx context.Context) (Result, error) {
 	return w.commit(ctx, live, a, p)
 }
 
-// enterError returns the error for a write that could not start.
+// enterError returns the error for a write that did not pass the write gate: ErrReplaced, or the 504 for a wait that took too
+// long.
 func (w *write) enterError(err error) error {
 	if errors.Is(err, ErrReplaced) {
 		return err
@@ -181,7 +185,7 @@ func (w *write) enterError(err error) error {
 		"which takes longer than the request may; retry", w.Endpoint.resource()), 1)
 }
 
-// operation returns the admission operation of a write to the live object.
+// operation returns the admission operation of a write: Create if there is no live object, otherwise Update.
 func (l *loaded) operation() admission.Operation {
 	if l.object == nil {
 		return admission.Create
@@ -197,14 +201,15 @@ func (l *loaded) revision() string {
 	return strconv.FormatInt(int64(l.object.Revision()), 10)
 }
 
-// equals reports whether an object equals the live one, whose document is passed at the same version. The times of
-// managed fields entries do not count: a manager that writes the same again changes nothing.
+// equals reports whether storing an object would be a no-op. doc is the live object at the version of the object. The times
+// of managed fields entries are ignored: a field manager that writes the same values again changes nothing. If there is no
+// live object, or it is outdated, equals returns false.
 func (l *loaded) equals(doc document.Value, object apply.Object) bool {
 	return l.object != nil && !l.outdated && sameEntries(l.current.Entries, object.Entries) && document.Equal(doc, object.Document)
 }
 
-// sameEntries reports whether entries are the same apart from their times, and from their order, which follows from the
-// times. Clients may send the same entry several times.
+// sameEntries reports whether two lists of managed fields entries are equal, ignoring times and order. Clients may send the
+// same entry several times, so it counts entries.
 func sameEntries(a, b []apply.Entry) bool {
 	if len(a) != len(b) {
 		return false

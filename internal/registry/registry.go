@@ -16,27 +16,28 @@ type Options struct {
 	Kinds *api.Register
 	// Admission is the admission chain; nil admits everything.
 	Admission *admission.Chain
-	// Strategies are the strategies of resources that need more than their api.Kind describes, by the resource's name in
-	// keys.
+	// Strategies maps resources, in the form GROUP/RESOURCE of watch cache keys, to their strategy. A resource without one
+	// behaves as its api.Kind describes.
 	Strategies map[string]Strategy
-	// Unset enables unset markers in applied configurations (KEP-5051).
+	// Unset enables unset markers, by which an apply configuration removes a field (KEP-5051).
 	Unset bool
-	// Metrics count commits and repairs of managedFields; nil discards them.
+	// Metrics counts commits, and managed fields entries that were repaired or dropped; nil discards the counts.
 	Metrics *metrics.Metrics
 	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
-	// Log receives warnings about stored objects; nil means slog.Default.
+	// Log receives warnings about stored objects, such as managedFields that cannot be decoded; nil means slog.Default.
 	Log *slog.Logger
 }
 
 // Registry reads and writes the objects of a server. It is safe for concurrent use.
 type Registry struct {
 	Options
+	// reader reads objects for admission plugins.
 	reader       admission.Reader
-	subresources map[string]*Subresource
+	subresources map[string]*Subresource // by name
 }
 
-// New returns a registry.
+// New returns a registry with all subresources that this package implements.
 func New(options Options) *Registry {
 	if options.Now == nil {
 		options.Now = time.Now

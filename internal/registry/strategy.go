@@ -8,18 +8,19 @@ import (
 )
 
 // Strategy is the behaviour of one resource that its api.Kind does not describe. Each function may be nil. The
-// functions are called concurrently, and again if a commit loses a race.
+// functions are called concurrently, and once per attempt of a write that is retried after a conflict.
 type Strategy struct {
-	// Prepare returns the object with fields that depend on the live object and belong to the server. Fields that it
-	// sets have no owner. It is not called for subresources. The live object is absent on create.
+	// Prepare returns the object with the fields that the server sets, which may depend on the live object. These fields
+	// belong to no field manager. live is absent on create. Prepare is not called for writes to subresources.
 	Prepare func(obj, live document.Value) document.Value
-	// Allocate returns the object with values that no other object may have, such as a cluster IP, and the writes that
-	// reserve them: they are committed in one transaction with the object. It comes before validation. An absent obj
-	// releases the reservations of live. A dry run must reserve nothing.
+	// Allocate returns the object with values that must be unique among objects, such as a cluster IP, and the writes that
+	// reserve these values. The writes are committed in one transaction with the object. It is called before validation. If
+	// obj is absent, the writes release the reservations of live. In a dry run Allocate must not return writes.
 	Allocate func(ctx context.Context, a *Allocation, obj, live document.Value) (document.Value, []storage.Write, error)
-	// MarkDeleted replaces the marking of deleted objects for this resource; ok is false if the object is marked already.
+	// MarkDeleted returns the object marked as deleted, instead of setting deletionTimestamp and finalizers as for other
+	// resources; ok is false if the object is marked already.
 	MarkDeleted func(doc document.Value) (marked document.Value, ok bool)
-	// CheckDelete rejects the deletion of an object.
+	// CheckDelete returns an API status if the object of that name must not be deleted.
 	CheckDelete func(name string) error
 }
 
@@ -29,13 +30,15 @@ type Allocation struct {
 	DryRun bool
 }
 
-// allocate runs the resource's allocation on a prepared object.
+// allocate calls the Allocate function of the resource's strategy, and returns the prepared object with the allocated values
+// and the writes that reserve them. Without such a function it returns p.
 func (w *write) allocate(ctx context.Context, live *loaded, p *prepared) (*prepared, error) {
 	allocate := w.Endpoint.strategy.Allocate
 	if allocate == nil {
 		return p, nil
 	}
-	// The last write of an object whose deletion is complete is validated like any other, but it allocates nothing.
+	// A write that completes the deletion of the object is validated like any other, but allocates nothing and releases the
+	// reservations.
 	final := isDeletionComplete(w.Endpoint.Kind, p.object.Document)
 	doc, writes, err := allocate(ctx, &Allocation{w.Registry, w.DryRun || final}, p.object.Document, live.stored)
 	if err == nil && final {
@@ -46,7 +49,7 @@ func (w *write) allocate(ctx context.Context, live *loaded, p *prepared) (*prepa
 	return &allocated, err
 }
 
-// releases returns the writes that release the reservations of a deleted object.
+// releases returns the writes that release the reservations of an object that is deleted; nil if its resource has none.
 func (r *Registry) releases(ctx context.Context, d *Deletion, doc document.Value) ([]storage.Write, error) {
 	allocate := d.Endpoint.strategy.Allocate
 	if allocate == nil {
