@@ -12,17 +12,18 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// Apply applies a configuration: it creates the object, or merges the configuration into it.
+// Apply applies an apply configuration: it creates the object, or merges the configuration into the live object. It returns a
+// 409 if the configuration conflicts with other field managers and the request does not force it.
 func (r *Registry) Apply(ctx context.Context, request *Request) (Result, error) {
-	var config *decoded // parsed once, beside the first object that was loaded
+	var config *decoded // decoded in the first attempt, whose live object is the base of the parser
 	w := r.newWrite(request, verb{
 		merge: func(ctx context.Context, w *write, live *loaded) (merged, error) {
 			if config == nil {
-				read, err := request.decodeConfiguration(live.current.Document)
+				first, err := request.decodeConfiguration(live.current.Document)
 				if err != nil {
 					return merged{}, err
 				}
-				config = &read
+				config = &first
 			}
 			return w.mergeApply(ctx, live, *config)
 		},
@@ -30,7 +31,8 @@ func (r *Registry) Apply(ctx context.Context, request *Request) (Result, error) 
 	return w.run(ctx)
 }
 
-// decodeConfiguration decodes a configuration, and rejects one that cannot be applied to any object.
+// decodeConfiguration decodes an apply configuration. It returns a 400 if the kind, apiVersion, name or namespace does not
+// match the request, or if it contains managedFields. live may be absent; the result may share its memory.
 func (r *Request) decodeConfiguration(live document.Value) (decoded, error) {
 	doc, err := r.Body.parseWithBase(live)
 	if err != nil {
@@ -62,8 +64,8 @@ func (r *Request) decodeConfiguration(live document.Value) (decoded, error) {
 	return config, err
 }
 
-// mergeApply applies a configuration to the live object. Conflicts with other field managers come before a mismatch of uid
-// or resourceVersion.
+// mergeApply applies a configuration to the live object. If there are conflicts with other field managers and also a wrong uid
+// or resourceVersion, it returns the former, as kube-apiserver does.
 func (w *write) mergeApply(ctx context.Context, live *loaded, config decoded) (m merged, err error) {
 	if err := w.checkApplicable(ctx, live); err != nil {
 		return m, err
@@ -85,7 +87,7 @@ func (w *write) mergeApply(ctx context.Context, live *loaded, config decoded) (m
 	return m, w.checkRevision(live, config)
 }
 
-// mergeConfiguration runs the apply engine.
+// mergeConfiguration merges a configuration into the live object, or into its projection, with the apply engine.
 func (w *write) mergeConfiguration(live *loaded, config decoded) (m merged, err error) {
 	e := w.Endpoint
 	if e.isProjected() {
@@ -110,14 +112,15 @@ func (w *write) mergeConfiguration(live *loaded, config decoded) (m merged, err 
 	if err := w.checkNulls(live, m, config.document); err != nil {
 		return m, err
 	}
-	// Containers that pruning emptied are dropped only now: the engine needs them to compute the owners.
+	// Maps and lists that became empty because the applier removed fields are dropped only now: the engine needs them to
+	// compute the managed fields.
 	m.object.Document = e.values.DropPruned(live.current.Document, m.object.Document, config.document, e.topology)
 	w.warnOfSiblings(m, config.document)
 	return m, nil
 }
 
-// checkNulls rejects nulls in the configuration of a custom resource where its schema does not allow them. Null is allowed
-// where there is a default. Other verbs drop nulls when they decode the body.
+// checkNulls returns a 422 if the configuration of a custom resource contains nulls that its schema does not allow. A null is
+// allowed for a field with a default. Other verbs drop nulls when they decode the body.
 func (w *write) checkNulls(live *loaded, m merged, config document.Value) error {
 	e := w.Endpoint
 	if e.evolving == nil || e.Subresource != "" || !hasNull(config) {
@@ -129,7 +132,7 @@ func (w *write) checkNulls(live *loaded, m merged, config document.Value) error 
 	return nil
 }
 
-// hasNull reports whether there is a null in a document.
+// hasNull reports whether a document is null or contains a null at any depth.
 func hasNull(v document.Value) bool {
 	for i := range v.Len() {
 		if hasNull(v.At(i)) {
@@ -139,7 +142,8 @@ func hasNull(v document.Value) bool {
 	return v.IsNull()
 }
 
-// checkApplicable rejects an apply to a subresource of an object that does not exist, and one that may not create.
+// checkApplicable rejects an apply to an object that does not exist, if it is to a subresource (404) or if the user is not
+// authorized to create the object.
 func (w *write) checkApplicable(ctx context.Context, live *loaded) error {
 	switch {
 	case live.object != nil:
@@ -150,7 +154,8 @@ func (w *write) checkApplicable(ctx context.Context, live *loaded) error {
 	return w.authorizeCreate(ctx)
 }
 
-// engineError returns the API status for an error of the apply engine.
+// engineError returns the API status for an error of the apply engine: a 409 for conflicts, an API status unchanged, and a 400
+// for other errors.
 func (w *write) engineError(err error) error {
 	var (
 		conflict *apply.ConflictError

@@ -13,18 +13,19 @@ import (
 	"github.com/cadastre/cadastre/internal/metrics"
 )
 
-// A generated name is generateName, truncated, and random letters. If an object has that name already, another name is
-// generated.
+// A generated name consists of generateName, truncated to maxGenerateNameLength bytes, and randomSuffixLength random
+// characters. If an object of that name exists, another name is generated, up to maxGenerateNameAttempts times.
 const (
 	randomSuffixLength      = 5
 	maxGenerateNameAttempts = 8
 	maxGenerateNameLength   = 63 - randomSuffixLength
 )
 
-// revisionOnCreateMessage is the message for a new object that has a resourceVersion.
+// revisionOnCreateMessage is Kubernetes' error message for a create request whose body contains a resourceVersion.
 const revisionOnCreateMessage = "resourceVersion should not be set on objects to be created"
 
-// Create creates an object.
+// Create creates an object. If the body has generateName and no name, Create generates the name. It returns a 409 if the
+// object exists.
 func (r *Registry) Create(ctx context.Context, request *Request) (Result, error) {
 	body, err := request.decodeObject()
 	if err != nil {
@@ -52,7 +53,8 @@ func (r *Registry) Create(ctx context.Context, request *Request) (Result, error)
 	return Result{}, apierrors.NewGenerateNameConflict(request.Endpoint.resource(), request.Name, 1)
 }
 
-// mergeCreate returns the new object of a create request, or of an update that creates.
+// mergeCreate returns the new object of a create request, or of an update that creates the object, with its managed fields
+// entries.
 func (w *write) mergeCreate(live *loaded, body decoded) (merged, error) {
 	metadata := body.document.Get("metadata").With("name", document.NewString(w.Name))
 	if w.Name == "" {
@@ -65,8 +67,8 @@ func (w *write) mergeCreate(live *loaded, body decoded) (merged, error) {
 	return w.mergeWhole(live, apply.Object{Document: w.Endpoint.empty, Entries: body.entries(apply.Object{})}, w.Endpoint.complete(doc))
 }
 
-// checkCreatable rejects a create with a resourceVersion, or of an object that exists. As in kube-apiserver, where the storage layer
-// checks this, it comes after validation and admission.
+// checkCreatable rejects a create request whose body contains a resourceVersion, or whose object exists. It is called after
+// validation and admission, because kube-apiserver checks this in its storage layer. Other verbs pass.
 func (w *write) checkCreatable(existing *loaded) error {
 	switch create := w.verb.create; {
 	case create == nil:
@@ -83,7 +85,7 @@ func (w *write) checkCreatable(existing *loaded) error {
 	return nil
 }
 
-// deletionFields are the fields of an object that is being deleted. Only the server sets them.
+// deletionFields are the fields in the metadata of an object that is being deleted. Only the server sets them.
 var deletionFields = []string{"deletionTimestamp", "deletionGracePeriodSeconds"}
 
 // withoutDeletionFields returns a new object without the deletion fields.
@@ -98,7 +100,7 @@ func withoutDeletionFields(doc document.Value) document.Value {
 	return doc
 }
 
-// checkNoDeletionFields rejects a configuration with deletion fields that would create an object.
+// checkNoDeletionFields returns a 422 if an apply configuration that creates an object contains deletion fields.
 func (w *write) checkNoDeletionFields(config document.Value) error {
 	var errs field.ErrorList
 	for _, name := range deletionFields {
@@ -112,7 +114,8 @@ func (w *write) checkNoDeletionFields(config document.Value) error {
 	return api.Invalid(w.Endpoint.errorKind(), w.Name, errs)
 }
 
-// mergeWhole computes the managed fields of an object that was sent whole: its writer owns what it changed.
+// mergeWhole replaces the object before by doc, the whole object that a client sent or the result of a patch. The field
+// manager of the request becomes the owner of the fields that it changed.
 func (w *write) mergeWhole(live *loaded, before apply.Object, doc document.Value) (merged, error) {
 	e := w.Endpoint
 	if e.isProjected() {
@@ -120,23 +123,24 @@ func (w *write) mergeWhole(live *loaded, before apply.Object, doc document.Value
 			return e.engine.Update(before, doc, w.applyRequest())
 		})
 	}
-	read, err := e.roundTrip(doc)
+	readBack, err := e.roundTrip(doc)
 	if err != nil {
 		return merged{}, err
 	}
-	result, err := e.engine.Update(before, read, w.applyRequest())
+	result, err := e.engine.Update(before, readBack, w.applyRequest())
 	if err != nil {
 		return merged{}, w.engineError(err)
 	}
 	m := merged{object: result.Object}
 	if m.wasSentWhole = e.objectVersion != e.storedVersion; m.wasSentWhole {
-		m.object.Document = doc // it was converted to compute the managed fields, and is converted again to be stored
+		m.object.Document = doc // the round trip is only for managed fields; prepare converts doc to the storage version
 	}
 	w.countEntries(result)
 	return m, nil
 }
 
-// countEntries counts managed fields entries that the engine could not convert.
+// countEntries counts managed fields entries that the engine could not convert to the request's version: dropped entries, and
+// entries that were kept unchanged.
 func (w *write) countEntries(result apply.Result) {
 	if n := len(result.Dropped); n > 0 {
 		w.Metrics.ManagedFields(metrics.Dropped, n)
@@ -147,6 +151,7 @@ func (w *write) countEntries(result apply.Result) {
 	}
 }
 
+// applyRequest returns the parameters of the write for the apply engine.
 func (w *write) applyRequest() apply.Request {
 	return apply.Request{
 		Manager:     w.Manager,

@@ -16,26 +16,28 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// fieldSetPath is the path of the field sets of managed fields entries, which are decoded lazily.
+// fieldSetPath is the path of fieldsV1 in all managed fields entries. Parsing leaves these values as text, because field sets
+// are decoded only when they are needed.
 var fieldSetPath = []string{"metadata", "managedFields", fastdoc.AnyItem, "fieldsV1"}
 
-// decoded is an object as a client sent it.
+// decoded is an object that a client sent, separated from the metadata that needs special treatment.
 type decoded struct {
 	// document is the object without managedFields and resourceVersion.
 	document document.Value
-	// managed is metadata.managedFields.
-	managed         document.Value
+	// managed is the value of metadata.managedFields; absent if the client sent none.
+	managed document.Value
+	// resourceVersion is the value of metadata.resourceVersion; "" if the client sent none.
 	resourceVersion string
 }
 
-// hasRevision reports whether the client named a version of the object. The resourceVersion "0" names none.
+// hasRevision reports whether the client sent a resourceVersion that the live object must have. "" and "0" match any object.
 func (d decoded) hasRevision() bool { return d.resourceVersion != "" && d.resourceVersion != "0" }
 
-// Parse parses a body.
+// Parse parses a body, which must be a map or null. It returns a 400 if it cannot be parsed.
 func (b Body) Parse() (document.Value, error) { return b.parseWithBase(document.Value{}) }
 
-// parseWithBase parses a body. Parts that equal those of the live object share its memory and compare equal in constant
-// time.
+// parseWithBase parses a body like Parse. Values that equal the value at the same path of the live object share its memory,
+// so that they compare equal in constant time.
 func (b Body) parseWithBase(live document.Value) (document.Value, error) {
 	doc, err := fastdoc.ParseJSONWithBase(b.Text, document.Limits{}, live, fieldSetPath...)
 	if err != nil && b.YAML {
@@ -56,7 +58,8 @@ func (b Body) parseWithBase(live document.Value) (document.Value, error) {
 	return doc, nil
 }
 
-// decodeObject decodes the body of a create or update request.
+// decodeObject decodes the body of a create or update request as an object of the endpoint's body kind. It returns a 400 if
+// the body is of another kind or does not fit the schema.
 func (r *Request) decodeObject() (d decoded, err error) {
 	doc, err := r.Body.Parse()
 	if err != nil {
@@ -78,7 +81,7 @@ func (r *Request) decodeObject() (d decoded, err error) {
 	return d, nil
 }
 
-// split separates the object from the metadata that the server manages.
+// split separates managedFields and resourceVersion from the object. It drops selfLink.
 func split(doc document.Value) (d decoded, err error) {
 	metadata := doc.Get("metadata")
 	switch metadata.Kind() {
@@ -97,7 +100,7 @@ func split(doc document.Value) (d decoded, err error) {
 	return d, nil
 }
 
-// stringField returns a field of the metadata that must be a string.
+// stringField returns a string field of the metadata; "" if it is absent or null. A field of another type is a 400.
 func stringField(metadata document.Value, name string) (string, error) {
 	switch v := metadata.Get(name); v.Kind() {
 	case document.Absent, document.Null:
@@ -109,8 +112,8 @@ func stringField(metadata document.Value, name string) (string, error) {
 	}
 }
 
-// withKind rejects a body of another kind or version than the endpoint's. A body of a built-in kind that has none gets
-// those of the endpoint.
+// withKind rejects a body whose kind or apiVersion is not the endpoint's. If the body of a built-in kind lacks kind or
+// apiVersion, withKind sets them.
 func (r *Request) withKind(doc document.Value) (document.Value, error) {
 	e := r.Endpoint
 	kind, version := doc.Get("kind").Text(), doc.Get("apiVersion").Text()
@@ -138,8 +141,8 @@ func (r *Request) versionMismatch(version string) error {
 // isCustomObject reports whether the endpoint's bodies are custom resources.
 func (e *Endpoint) isCustomObject() bool { return e.Kind.Custom && !e.isProjected() }
 
-// checkCustomKind rejects a custom resource without a kind, or at another version. Another kind is an error of validation;
-// see checkType.
+// checkCustomKind rejects a custom resource that lacks a kind, or whose apiVersion is not the endpoint's. A wrong kind is a
+// validation error, which checkType returns later.
 func (r *Request) checkCustomKind(kind, version string) error {
 	e := r.Endpoint
 	switch {
@@ -151,8 +154,8 @@ func (r *Request) checkCustomKind(kind, version string) error {
 	return nil
 }
 
-// typed decodes a document as a value of a kind: unknown fields and nulls are dropped. A document that cannot be a value
-// of the kind is an error.
+// decodeAs decodes a document according to a schema: unknown fields and nulls are dropped. It returns a 400 if the document
+// does not fit the schema.
 func (r *Request) decodeAs(values Values, doc document.Value) (document.Value, error) {
 	doc, err := r.decodeTyped(values, doc)
 	if err != nil {
@@ -161,11 +164,11 @@ func (r *Request) decodeAs(values Values, doc document.Value) (document.Value, e
 	return doc, nil
 }
 
-// decodeTyped is typed with plain errors. Unknown fields, and the further problems that are passed, become warnings or
-// an error, as the request's field validation says.
+// decodeTyped is decodeAs with errors that are not API statuses. Unknown fields and the problems that the caller passes
+// become warnings, become an error or are ignored, depending on the request's FieldValidation.
 func (r *Request) decodeTyped(values Values, doc document.Value, problems ...string) (document.Value, error) {
-	// Kubernetes decodes the numbers of JSON as they are written, those of YAML and of strategic merge patches as
-	// floats first.
+	// Kubernetes decodes integers in JSON directly, but converts numbers in YAML and in strategic merge patches to floats
+	// first. So 1.0 is a valid integer only in the latter two.
 	doc, unknown, err := values.DecodeWith(doc, builtin.DecodeOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
 	if err != nil || len(unknown)+len(problems) == 0 || r.FieldValidation == Ignore {
 		return doc, err
@@ -182,14 +185,14 @@ func (r *Request) decodeTyped(values Values, doc document.Value, problems ...str
 	return doc, nil
 }
 
-// undecodable returns the 400 for a document that cannot be decoded as an object of the kind.
+// undecodable returns the 400 for a document that cannot be decoded as the endpoint's body kind.
 func (r *Request) undecodable(problem string) error {
 	e := r.Endpoint
 	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", e.BodyKind, path.Base(e.BodyVersion), e.BodyKind, problem))
 }
 
-// invalidConfiguration returns the error for a configuration that does not fit the schema. It begins like that of
-// Kubernetes, which answers 500.
+// invalidConfiguration returns the 400 for an apply configuration that does not fit the schema. Its message begins like that
+// of Kubernetes, which returns a 500. It does not contain values of Secrets.
 func (r *Request) invalidConfiguration(err *apply.InvalidError) error {
 	e := r.Endpoint
 	gvk := schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind)
@@ -207,7 +210,7 @@ func (r *Request) invalidConfiguration(err *apply.InvalidError) error {
 	return status
 }
 
-// checkName rejects a body whose name is not that of the path.
+// checkName rejects a body whose metadata.name is missing or differs from the name in the URL path.
 func (r *Request) checkName(doc document.Value) error {
 	name, err := stringField(doc.Get("metadata"), "name")
 	if err != nil {
@@ -222,7 +225,8 @@ func (r *Request) checkName(doc document.Value) error {
 	return nil
 }
 
-// withNamespace returns the object in the namespace of the request, and rejects one of another namespace.
+// withNamespace returns the object with the namespace of the request, or without a namespace if the resource is
+// cluster-scoped. It rejects an object that states another namespace.
 func (r *Request) withNamespace(doc document.Value) (document.Value, error) {
 	metadata := doc.Get("metadata")
 	namespace, err := stringField(metadata, "namespace")

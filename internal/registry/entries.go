@@ -12,8 +12,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// entries returns the managed fields entries that a create or update starts from: those that the client sent, if it sent
-// some that can be decoded, else those of the live object. An empty list, or a list of one empty entry, resets them.
+// entries returns the managed fields entries that a create or update starts from: the entries in the body, or the entries of
+// the live object if the body contains none or they cannot be decoded. An empty list, or a list of one empty entry, in the
+// body removes all entries.
 func (d decoded) entries(live apply.Object) []apply.Entry {
 	if isReset(d.managed) {
 		return nil
@@ -31,11 +32,12 @@ func (d decoded) entries(live apply.Object) []apply.Entry {
 	return o.Entries
 }
 
-// maxComparedEntries is the maximum number of live entries that canonicalize compares with.
+// maxComparedEntries is the maximum number of live entries with which canonicalize compares each entry.
 const maxComparedEntries = 16
 
-// canonicalize rewrites the field sets of entries in canonical order, and reports whether all could be decoded: clients
-// and patches may reorder the names in them, which is no change. Field sets that a live entry has are canonical.
+// canonicalize rewrites the field sets of entries in canonical order, because clients and patches may reorder the names in
+// fieldsV1. It returns false if a field set cannot be decoded. A field set that equals that of a live entry is canonical
+// already and is not decoded.
 func canonicalize(entries, live []apply.Entry) bool {
 	live = live[:min(len(live), maxComparedEntries)]
 	for i := range entries {
@@ -52,7 +54,8 @@ func canonicalize(entries, live []apply.Entry) bool {
 	return true
 }
 
-// checkManaged rejects managedFields of the wrong type. Their contents are not checked.
+// checkManaged returns an error if managedFields cannot be decoded as a list of ManagedFieldsEntry. It does not check
+// fieldsV1 or the values of operation and fieldsType.
 func (d decoded) checkManaged() error {
 	switch d.managed.Kind() {
 	case document.Absent, document.Null:
@@ -79,9 +82,11 @@ func (d decoded) checkManaged() error {
 	return nil
 }
 
-// entryStringFields are the fields of a managed fields entry that are strings.
+// entryStringFields are the string fields of a managed fields entry.
 var entryStringFields = []string{"apiVersion", "fieldsType", "manager", "operation", "subresource", "time"}
 
+// isReset reports whether managedFields in a body remove all managed fields entries: an empty list, or a list of one empty
+// entry.
 func isReset(managed document.Value) bool {
 	if managed.Kind() != document.List {
 		return false
@@ -89,7 +94,7 @@ func isReset(managed document.Value) bool {
 	return managed.Len() == 0 || managed.Len() == 1 && isEmptyEntry(managed.At(0))
 }
 
-// isEmptyEntry reports whether an entry is null or has no field of a managed fields entry.
+// isEmptyEntry reports whether an item of managedFields is null, or has only empty fields.
 func isEmptyEntry(entry document.Value) bool {
 	for _, name := range entryStringFields {
 		if v := entry.Get(name); !v.IsAbsent() && !v.IsNull() && v.Text() != "" {
@@ -100,10 +105,10 @@ func isEmptyEntry(entry document.Value) bool {
 	return fields.IsAbsent() || fields.IsNull()
 }
 
-// validateManagers validates the names of the managers of entries.
+// validateManagers returns errors for entries whose field manager name is too long or contains unprintable characters.
 func validateManagers(entries []apply.Entry) (errs field.ErrorList) {
 	for i, e := range entries {
-		if len(metav1validation.ValidateFieldManager(e.Manager, nil)) > 0 { // paths are made for errors only
+		if len(metav1validation.ValidateFieldManager(e.Manager, nil)) > 0 { // the path is built only if there is an error
 			path := field.NewPath("metadata", "managedFields").Index(i).Child("manager")
 			errs = append(errs, metav1validation.ValidateFieldManager(e.Manager, path)...)
 		}

@@ -12,14 +12,20 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// kubectl's client-side apply keeps its last configuration in an annotation and writes as another field manager. When its
-// user moves to server-side apply, the fields of the annotation would be in conflict with kubectl itself. So Kubernetes
-// lets the field manager "kubectl" take over the fields that the annotation lists, and keeps the annotation up to date for
-// clients that return to client-side apply. Fields that the configuration leaves out stay with their former owner. TakeOver takes over
-// all fields of client-side apply, for any field manager, and so removes those too (KEP-3517).
+// Migration from client-side to server-side apply
+//
+// kubectl's client-side apply stores its last configuration in an annotation, and its field manager differs from that of
+// kubectl's server-side apply ("kubectl"). When a user changes to server-side apply, the fields in the annotation would
+// conflict with the field manager of client-side apply. Therefore Kubernetes lets the field manager "kubectl" take ownership
+// of the fields in the annotation that it applies, and keeps the annotation up to date for clients that return to client-side
+// apply. Fields that the new configuration omits remain owned by the field manager of client-side apply.
+//
+// Request.TakeOver instead transfers all fields of client-side apply to the applier, whatever its field manager. Then fields
+// that the new configuration omits are removed (KEP-3517).
 
-// applyConfiguration applies a configuration to an object. With TakeOver, an object without managed fields gets its first
-// entries by applying, and is applied once more after the take-over, as kubectl does.
+// applyConfiguration applies a configuration to an object. With TakeOver, it first transfers the fields of client-side apply
+// to the applier. An object without managed fields gets its first entries by the apply; then the fields are transferred and
+// the configuration is applied a second time, as kubectl does.
 func (w *write) applyConfiguration(live apply.Object, config document.Value) (apply.Result, error) {
 	if w.TakeOver {
 		var err error
@@ -38,7 +44,8 @@ func (w *write) applyConfiguration(live apply.Object, config document.Value) (ap
 	return w.applyOnce(apply.Object{Document: result.Object.Document, Entries: moved.Entries}, config)
 }
 
-// applyOnce applies a configuration to an object without further migration.
+// applyOnce applies a configuration to an object once, without the transfer of TakeOver. For the field manager "kubectl" it
+// resolves conflicts about fields in the last-applied annotation, and updates the annotation.
 func (w *write) applyOnce(live apply.Object, config document.Value) (apply.Result, error) {
 	result, err := w.Endpoint.engine.Apply(live, config, w.applyRequest())
 	if w.Manager != ownership.KubectlManager {
@@ -55,8 +62,9 @@ func (w *write) applyOnce(live apply.Object, config document.Value) (apply.Resul
 	return result, nil
 }
 
-// takeOverEntries returns the managed fields entries after the applier has taken over those of client-side apply. They are
-// joined at the version of the applier. Entries of versions that are gone are dropped.
+// takeOverEntries returns the managed fields entries of the object after the fields of client-side apply were transferred to
+// the applier. If an entry of the applier is at another version, the object is converted to that version first, so that field
+// sets can be united. Entries whose version no longer exists are dropped.
 func (w *write) takeOverEntries(live apply.Object) ([]apply.Entry, error) {
 	moved, err := ownership.TakeOver(live, w.Manager)
 	var other *ownership.OtherVersionError
@@ -76,7 +84,8 @@ func (w *write) takeOverEntries(live apply.Object) ([]apply.Entry, error) {
 	return w.takeOverEntries(live)
 }
 
-// applyOverAnnotation forces a configuration whose conflicts are all about fields that the annotation lists.
+// applyOverAnnotation applies a configuration with force if all conflicts are about fields in the last-applied annotation.
+// Otherwise it returns a *apply.ConflictError with the other conflicts.
 func (w *write) applyOverAnnotation(live apply.Object, config document.Value, conflict *apply.ConflictError) (apply.Result, error) {
 	own, ok := w.lastApplied(live)
 	if !ok {
@@ -96,8 +105,8 @@ func (w *write) applyOverAnnotation(live apply.Object, config document.Value, co
 	return w.Endpoint.engine.Apply(live, config, forced)
 }
 
-// lastApplied returns the fields of the last-applied annotation whose values the object still has; ok is false if there
-// is no usable annotation.
+// lastApplied returns the fields of the last-applied annotation whose values equal those of the live object. ok is false if
+// there is no annotation, or if it cannot be decoded or is at another version.
 func (w *write) lastApplied(live apply.Object) (own fieldset.Set, ok bool) {
 	text := live.Document.Lookup("metadata", "annotations", ownership.LastAppliedAnnotation).Text()
 	if text == "" {
@@ -123,16 +132,16 @@ func (w *write) lastApplied(live apply.Object) (own fieldset.Set, ok bool) {
 	return own.Difference(changes.Modified).Difference(changes.Added).Difference(changes.Removed), true
 }
 
-// withLastApplied updates the last-applied annotation, if the object has one. It is removed if it would exceed the limit
-// of annotations.
+// withLastApplied returns the object with the configuration in its last-applied annotation, if it has this annotation. The
+// annotation is removed if the annotations would exceed their total size limit.
 func withLastApplied(doc, config document.Value) document.Value {
 	metadata := doc.Get("metadata")
 	annotations := metadata.Get("annotations")
 	if annotations.Get(ownership.LastAppliedAnnotation).Text() == "" {
 		return doc
 	}
-	if of := config.Get("metadata"); !of.Get("annotations").IsAbsent() {
-		config = config.With("metadata", of.With("annotations", of.Get("annotations").Without(ownership.LastAppliedAnnotation)))
+	if sent := config.Get("metadata"); !sent.Get("annotations").IsAbsent() {
+		config = config.With("metadata", sent.With("annotations", sent.Get("annotations").Without(ownership.LastAppliedAnnotation)))
 	}
 	text := document.NewString(config.JSON() + "\n")
 	if document.Equal(annotations.Get(ownership.LastAppliedAnnotation), text) {
@@ -148,7 +157,7 @@ func withLastApplied(doc, config document.Value) document.Value {
 	return doc.With("metadata", metadata.With("annotations", annotations))
 }
 
-// annotationsSize returns the size of annotations as it counts against their limit.
+// annotationsSize returns the total size of annotation names and values in bytes, which Kubernetes limits.
 func annotationsSize(annotations document.Value) int {
 	size := 0
 	for name, value := range annotations.Fields() {

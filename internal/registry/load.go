@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// load reads the live object. It is empty if there is none, or the request does not name one.
+// load reads the live object. The result is the zero value of loaded if the object does not exist or the request has no name.
 func (w *write) load(ctx context.Context) (*loaded, error) {
 	if w.Name == "" {
 		return &loaded{}, nil
@@ -39,35 +39,37 @@ func (w *write) load(ctx context.Context) (*loaded, error) {
 	return live, err
 }
 
-// convertLive sets the documents of the live object of a resource whose definition may have changed since it was stored.
+// convertLive sets the documents of a live custom resource, which is converted to the request's version and to the current
+// CustomResourceDefinition.
 func (w *write) convertLive(live *loaded) error {
-	shown, err := w.objectAt(w.Endpoint, live.object)
+	converted, err := w.objectAt(w.Endpoint, live.object)
 	if err != nil {
 		return err
 	}
-	if live.current, err = w.parsed(shown); err != nil {
+	if live.current, err = w.parsed(converted); err != nil {
 		return StoreError(err)
 	}
 	live.stored = live.current.Document
-	if shown != live.object {
+	if converted != live.object {
 		live.outdated, err = w.isOutdated(live)
 	}
 	return err
 }
 
-// isOutdated reports whether the stored form of the live object differs from the current storage version. As in Kubernetes, even a
-// no-op then stores the object again, which migrates it to the storage version.
+// isOutdated reports whether a live custom resource would be stored differently if it were written unchanged, for instance
+// because the storage version has changed. As in Kubernetes, even a no-op then stores the object again, which migrates it to
+// the storage version.
 func (w *write) isOutdated(live *loaded) (bool, error) {
-	now, err := w.parsed(live.object)
+	inStore, err := w.parsed(live.object)
 	if err != nil {
 		return false, StoreError(err)
 	}
 	stored, err := w.Endpoint.evolving.ToStorage(live.stored)
-	return !document.Equal(now.Document, stored), err
+	return !document.Equal(inStore.Document, stored), err
 }
 
-// parsed returns a stored object as the apply engine takes it. Managed fields entries that cannot be decoded are dropped,
-// as in Kubernetes.
+// parsed returns a stored object split into its document and its managed fields entries, the input of the apply engine. If an
+// entry cannot be decoded, it logs a warning and drops all entries, as Kubernetes does.
 func (r *Registry) parsed(object *watchcache.Object) (apply.Object, error) {
 	parsed, err := object.Parsed()
 	if entry := (*apply.EntryError)(nil); !errors.As(err, &entry) {
@@ -82,7 +84,8 @@ func (r *Registry) parsed(object *watchcache.Object) (apply.Object, error) {
 	return apply.Object{Document: doc.With("metadata", doc.Get("metadata").Without("managedFields"))}, nil
 }
 
-// checkPrecondition rejects a write whose precondition on the object's existence does not hold.
+// checkPrecondition returns a 412 if If-Match or If-None-Match requires that the object exists, or does not exist, and the
+// opposite is the case.
 func (w *write) checkPrecondition(live *loaded) error {
 	switch {
 	case live.object != nil && w.Precondition == MustNotExist:
@@ -93,7 +96,7 @@ func (w *write) checkPrecondition(live *loaded) error {
 	return nil
 }
 
-// preconditionFailed returns the 412 for a precondition in a header.
+// preconditionFailed returns a 412 with a message.
 func preconditionFailed(text string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: 412, Reason: "PreconditionFailed", Message: text,

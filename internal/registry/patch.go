@@ -18,11 +18,11 @@ import (
 	"github.com/cadastre/cadastre/strategic"
 )
 
-// Patch applies a body of one patch type to an object, which has its managedFields and resourceVersion, and returns the
-// patched object.
+// Patch applies a body of one patch type to an object and returns the patched object. The object contains managedFields and
+// resourceVersion, so that the patch can change them.
 type Patch func(object, body document.Value) (document.Value, error)
 
-// Patch patches an existing object.
+// Patch patches an existing object. It returns a 404 if the object does not exist.
 func (r *Registry) Patch(ctx context.Context, request *Request, patch Patch) (Result, error) {
 	body, err := document.ParseJSON(request.Body.Text)
 	if err != nil {
@@ -36,8 +36,8 @@ func (r *Registry) Patch(ctx context.Context, request *Request, patch Patch) (Re
 	return w.run(ctx)
 }
 
-// mergePatch patches the live object. The outcome is treated as an update. It is conditional on a resourceVersion only if
-// the patch sets one.
+// mergePatch patches the live object. The result is treated like the body of an update. Since the result contains the live
+// resourceVersion, it can only conflict if the patch sets another one.
 func (w *write) mergePatch(live *loaded, patch Patch, body document.Value) (m merged, err error) {
 	e := w.Endpoint
 	if live.object == nil {
@@ -55,7 +55,7 @@ func (w *write) mergePatch(live *loaded, patch Patch, body document.Value) (m me
 	if err != nil {
 		return m, err
 	}
-	// managedFields that could not be decoded before are not an error of the patch.
+	// Stored managedFields that cannot be decoded must not fail a patch that does not change them.
 	if err := after.checkManaged(); err != nil && !document.Equal(after.managed, object.Lookup("metadata", "managedFields")) {
 		return m, w.invalidPatch(err)
 	}
@@ -72,8 +72,8 @@ func (w *write) mergePatch(live *loaded, patch Patch, body document.Value) (m me
 	return w.mergeReplacement(live, after)
 }
 
-// splitPatched splits the outcome of a patch. A custom resource may have become another kind, which is an error of
-// validation.
+// splitPatched splits the result of a patch like split, and checks its kind and apiVersion. For a custom resource a changed
+// kind is a validation error, which checkType returns later.
 func (w *write) splitPatched(patched document.Value) (after decoded, err error) {
 	e := w.Endpoint
 	if !e.isCustomObject() {
@@ -90,8 +90,9 @@ func (w *write) splitPatched(patched document.Value) (after decoded, err error) 
 	return after, nil
 }
 
-// withoutEmptied drops the fields that a patch emptied. The operations of a JSON patch do not show which empty values were
-// sent: if one of them sends an empty value, all empty values stay.
+// withoutEmptied returns the patched object without the lists and maps that the patch has emptied, but keeps empty values
+// that the patch itself contains. For a JSON patch it cannot tell the two apart: if any operation contains an empty value,
+// all empty values are kept.
 func (e *Endpoint) withoutEmptied(before, after, body document.Value) document.Value {
 	if body.Kind() != document.List {
 		return e.body.DropEmptied(before, after, withoutEmptyMetadata(before, body))
@@ -102,8 +103,8 @@ func (e *Endpoint) withoutEmptied(before, after, body document.Value) document.V
 	return e.body.DropEmptied(before, after, document.Value{})
 }
 
-// withoutEmptyMetadata returns a patch without empty labels and annotations that the object does not have: clients send them
-// when they found nothing to change, and compare the response.
+// withoutEmptyMetadata returns a patch without empty labels and annotations if the object has no labels or annotations.
+// Clients send these when there is nothing to change, and expect that the response equals the object before the patch.
 func withoutEmptyMetadata(before, patch document.Value) document.Value {
 	for _, name := range []string{"annotations", "labels"} {
 		sent := patch.Lookup("metadata", name)
@@ -133,8 +134,8 @@ func jsonPatch(object, body document.Value) (document.Value, error) {
 	return strategic.ApplyJSONPatch(object, body)
 }
 
-// StrategicPatch returns the strategic merge patch of the endpoint's type; ok is false for custom resources and their
-// scales, which do not support it.
+// StrategicPatch returns the strategic merge patch for the bodies of the endpoint; ok is false for custom resources and their
+// scale subresources, which do not support it.
 func (e *Endpoint) StrategicPatch() (patch Patch, ok bool) {
 	t := e.patchStrategies()
 	patch = func(object, body document.Value) (document.Value, error) {
@@ -143,7 +144,7 @@ func (e *Endpoint) StrategicPatch() (patch Patch, ok bool) {
 	return patch, t != nil && e.evolving == nil
 }
 
-// patchStrategiesOf returns the patch strategies of a type; nil if it has no Go type.
+// patchStrategiesOf returns the strategic merge patch metadata of a kind; nil if there is no Go type for it.
 func patchStrategiesOf(apiVersion, kind string) *strategic.Type {
 	goType, ok := scheme.GoType(apiVersion, kind)
 	if !ok {
@@ -156,8 +157,8 @@ func patchStrategiesOf(apiVersion, kind string) *strategic.Type {
 	return t
 }
 
-// invalidPatch returns the 422 for a patch whose outcome is not an object of the kind. It contains the patch, except for
-// Secrets.
+// invalidPatch returns the 422 for a patch whose result cannot be decoded as the endpoint's body kind. The message contains
+// the patch, except for Secrets.
 func (w *write) invalidPatch(err error) error {
 	shown := w.Body.Text
 	if w.Endpoint.isSecret() {
@@ -166,7 +167,7 @@ func (w *write) invalidPatch(err error) error {
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), shown, err.Error())})
 }
 
-// unknownInPatch returns the warnings about unknown fields of the operations of a JSON patch.
+// unknownInPatch returns a warning for each unknown field of an operation of a JSON patch; nil for other patch types.
 func unknownInPatch(patch document.Value) (problems []string) {
 	for _, path := range strategic.UnknownFields(patch) {
 		problems = append(problems, fmt.Sprintf("json patch unknown field %q", path))
@@ -174,8 +175,8 @@ func unknownInPatch(patch document.Value) (problems []string) {
 	return problems
 }
 
-// patchError returns the API status for a patch that could not be applied. For a Secret it contains the path, but no
-// values.
+// patchError returns the API status for a patch that cannot be applied to the object. For a Secret the message contains the
+// path, but no values.
 func (e *Endpoint) patchError(err error) error {
 	var refused *strategic.Error
 	if !errors.As(err, &refused) {

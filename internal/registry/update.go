@@ -13,7 +13,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Update replaces an object. Some resources create an object that does not exist.
+// Update replaces an object. If it does not exist, Update creates it if the resource allows that (AllowCreateOnUpdate), and
+// returns a 404 otherwise.
 func (r *Registry) Update(ctx context.Context, request *Request) (Result, error) {
 	body, err := request.decodeObject()
 	if err != nil {
@@ -31,6 +32,7 @@ func (r *Registry) Update(ctx context.Context, request *Request) (Result, error)
 	return w.run(ctx)
 }
 
+// mergeUpdate returns the object of an update request that replaces the live object, or that creates it.
 func (w *write) mergeUpdate(ctx context.Context, live *loaded, body decoded) (merged, error) {
 	e := w.Endpoint
 	if live.object == nil && (!e.Kind.AllowCreateOnUpdate || e.Subresource != "") {
@@ -48,17 +50,17 @@ func (w *write) mergeUpdate(ctx context.Context, live *loaded, body decoded) (me
 	return w.mergeCreate(live, body)
 }
 
-// checkUID rejects a body with the uid of another object.
+// checkUID returns a 409 if the body contains a uid that is not that of the live object.
 func (w *write) checkUID(live *loaded, body document.Value, resource schema.GroupResource) error {
-	is := live.stored.Lookup("metadata", "uid").Text()
-	if uid := body.Lookup("metadata", "uid").Text(); uid != "" && uid != is {
+	liveUID := live.stored.Lookup("metadata", "uid").Text()
+	if uid := body.Lookup("metadata", "uid").Text(); uid != "" && uid != liveUID {
 		return apierrors.NewConflict(resource, w.Name,
-			errors.New("Precondition failed: UID in precondition: "+uid+", UID in object meta: "+is))
+			errors.New("Precondition failed: UID in precondition: "+uid+", UID in object meta: "+liveUID))
 	}
 	return nil
 }
 
-// mergeReplacement replaces the live object by the body of an update, or by the outcome of a patch.
+// mergeReplacement replaces the live object by the body of an update, or by the result of a patch.
 func (w *write) mergeReplacement(live *loaded, body decoded) (merged, error) {
 	if err := w.requireRevision(body); err != nil {
 		return merged{}, err
@@ -74,7 +76,8 @@ func (w *write) mergeReplacement(live *loaded, body decoded) (merged, error) {
 		return merged{}, err
 	}
 	before := live.current
-	// An empty list of entries in the metadata of a custom resource does not reset them; a list of one empty entry does.
+	// An empty list of managedFields in a custom resource does not remove the managed fields entries; a list of one empty
+	// entry does.
 	keepsEntries := w.Endpoint.evolving != nil && body.managed.Len() == 0
 	if w.Endpoint.Subresource == "" && !keepsEntries {
 		before.Entries = body.entries(live.current)
@@ -84,7 +87,7 @@ func (w *write) mergeReplacement(live *loaded, body decoded) (merged, error) {
 	return m, err
 }
 
-// requireRevision rejects an update without resourceVersion of a resource that requires one.
+// requireRevision returns a 422 if the body contains no resourceVersion and updates of the resource require one.
 func (w *write) requireRevision(body decoded) error {
 	e := w.Endpoint
 	if body.hasRevision() || !e.Kind.RequireResourceVersion || e.isProjected() {
@@ -95,7 +98,8 @@ func (w *write) requireRevision(body decoded) error {
 	})
 }
 
-// checkRevision rejects a body whose resourceVersion is not that of the live object.
+// checkRevision returns a 409 if the body contains a resourceVersion that is not that of the live object, and a 400 if it is
+// not a number.
 func (w *write) checkRevision(live *loaded, body decoded) error {
 	if !body.hasRevision() {
 		return nil
