@@ -17,26 +17,30 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// Action is a create request to a subresource, such as a Binding: it acts on the object that the path names. Its own body is
-// not stored. The endpoint of the request may be a resource that stands for the subresource: then the body names the object.
+// Action is a create request to a subresource, such as pods/binding: it acts on the object that the URL path names, and its body
+// is not stored. A create request to a resource such as bindings, for which a subresource acts (api.Kind.ActsOn), is an Action
+// too; then the body names the object.
 type Action struct {
 	*write
 	// target is the endpoint of the subresource.
 	target *Endpoint
-	// Body is the body after mutating admission, with defaults. ResourceVersion is the one that was sent, a precondition.
-	Body            document.Value
+	// Body is the body after mutating admission, with defaults.
+	Body document.Value
+	// ResourceVersion is the resourceVersion in the body, a precondition on the object; "" if there is none.
 	ResourceVersion string
 
+	// plan lists the admission plugins that handle the request; nil if there are none.
 	plan *admission.Plan
-	// pending are the writes and conditions of admission plugins. The first commit of the action includes them.
+	// pending holds the writes and conditions of admission plugins until the first commit of the action includes them.
 	pending *admission.Record
 }
 
-// errAdmissionStale is the error of a commit that lost a race for an object that an admission plugin has read: the request is
-// repeated, admission included.
+// errAdmissionStale is returned by a commit if an object that an admission plugin has read has changed. The request is then
+// repeated, including admission.
 var errAdmissionStale = errors.New("an object that admission has read has changed")
 
-// CreateSubresource runs the action of a subresource that serves the verb create.
+// CreateSubresource runs a create request to a subresource, such as pods/binding or pods/eviction, and returns the Status of
+// the response.
 func (r *Registry) CreateSubresource(ctx context.Context, request *Request) (metav1.Status, error) {
 	e := request.Endpoint
 	if err := e.Kind.WriteGate.Enter(ctx, request.ClientGone); err != nil {
@@ -69,7 +73,8 @@ func (r *Registry) CreateSubresource(ctx context.Context, request *Request) (met
 	}
 }
 
-// attemptAction runs mutating admission and the action once. It returns errAdmissionStale if the request must be repeated.
+// attemptAction runs mutating admission and the subresource's Create function once. It returns errAdmissionStale if the request
+// must be repeated.
 func (w *write) attemptAction(ctx context.Context, target *Endpoint, body decoded) (metav1.Status, error) {
 	e := w.Endpoint
 	a := &Action{write: w, target: target, ResourceVersion: body.resourceVersion, plan: e.admission.Plan(admission.Create)}
@@ -84,12 +89,13 @@ func (w *write) attemptAction(ctx context.Context, target *Endpoint, body decode
 	}
 	status, err := target.subresource.Create(ctx, a)
 	if err == nil && status.Status != metav1.StatusFailure && !w.DryRun {
-		err = w.commitAdmission(ctx, a.pending) // unless the action has committed
+		err = w.commitAdmission(ctx, a.pending) // pending is nil if a commit of the action has included it
 	}
 	return status, err
 }
 
-// actionTarget returns the endpoint of the subresource that an endpoint is, or stands for.
+// actionTarget returns the endpoint of the subresource that serves create requests to an endpoint: the endpoint itself, or for
+// a resource with ActsOn, such as bindings, that of the subresource.
 func (r *Registry) actionTarget(e *Endpoint) (*Endpoint, error) {
 	if e.Kind.ActsOn == "" {
 		return e, nil
@@ -99,13 +105,13 @@ func (r *Registry) actionTarget(e *Endpoint) (*Endpoint, error) {
 	return r.Endpoint(kind, e.Version, subresource)
 }
 
-// key returns the key of the object that the action is about.
+// key returns the key of the object that the action changes.
 func (a *Action) key() watchcache.Key {
 	return watchcache.Key{Kind: a.target.Kind.StoreName(), Namespace: a.Namespace, Name: a.Name}
 }
 
-// actionSource is the admission source of an action. Unlike a new object, its body may have a uid and a resourceVersion, which
-// are preconditions.
+// actionSource is the admission.Source of an action. Unlike that of a new object, the body of an action may contain a uid and a
+// resourceVersion, which are preconditions.
 type actionSource struct {
 	source
 	resourceVersion string
@@ -116,7 +122,7 @@ func (s *actionSource) Whole(obj document.Value) (document.Value, error) {
 	return whole(apply.Object{Document: obj}, s.resourceVersion)
 }
 
-// decodeAction decodes the body of an action, which may be at another version that the subresource accepts.
+// decodeAction decodes the body of an action. The body may be at one of the accepted group versions instead of the endpoint's.
 func (w *write) decodeAction(accepted []schema.GroupVersion) (d decoded, err error) {
 	doc, err := w.Body.Parse()
 	if err != nil {
@@ -135,7 +141,8 @@ func (w *write) decodeAction(accepted []schema.GroupVersion) (d decoded, err err
 	return d, err
 }
 
-// ValidateAdmission runs the validating half of the admission chain on the body.
+// ValidateAdmission runs the validating half of the admission chain on the body, and adds the writes and conditions of the
+// plugins to the first commit of the action.
 func (a *Action) ValidateAdmission(ctx context.Context) error {
 	if !a.plan.Validates(false) {
 		return nil
@@ -149,7 +156,7 @@ func (a *Action) ValidateAdmission(ctx context.Context) error {
 	return nil
 }
 
-// Get returns the object that the path names.
+// Get returns the object that the action changes. It returns a 404 if the object does not exist.
 func (a *Action) Get(ctx context.Context) (*watchcache.Object, apply.Object, error) {
 	if a.Name == "" {
 		return nil, apply.Object{}, apierrors.NewBadRequest("Name parameter required.")
@@ -168,8 +175,8 @@ func (a *Action) Get(ctx context.Context) (*watchcache.Object, apply.Object, err
 	return live, object, nil
 }
 
-// Modify changes the object that the path names, without changing its managed fields, and commits it with compare-and-swap.
-// It repeats the change if the object was modified meanwhile. A dry run changes nothing.
+// Modify calls change on the object of the action and commits the result by compare-and-swap, without changing managed fields. If
+// another write has changed the object, it calls change again on the new object. In a dry run it commits nothing.
 func (a *Action) Modify(ctx context.Context, change func(live *watchcache.Object, doc document.Value) (document.Value, error)) (*watchcache.Object, error) {
 	for {
 		live, object, err := a.Get(ctx)
@@ -196,9 +203,9 @@ func (a *Action) Modify(ctx context.Context, change func(live *watchcache.Object
 	}
 }
 
-// commitFirst commits a write of the action; the first one in one transaction with the writes and conditions of admission
-// plugins. It returns errAdmissionStale if one of these conditions does not hold, and a *storage.ConflictError if the object
-// has changed.
+// commitFirst commits a write of the action. The first successful call includes the pending writes and conditions of admission
+// plugins in the transaction. It returns errAdmissionStale if one of these conditions does not hold, and a
+// *storage.ConflictError if the object of the write has changed.
 func (a *Action) commitFirst(ctx context.Context, own storage.Write) (*watchcache.Object, error) {
 	writes := []storage.Write{own}
 	for _, w := range a.pending.Commits() {
@@ -222,7 +229,7 @@ func (a *Action) commitFirst(ctx context.Context, own storage.Write) (*watchcach
 }
 
 // commitAdmission commits the writes of admission plugins for a request that stores no object, and checks their conditions. It
-// returns errAdmissionStale if one does not hold.
+// returns errAdmissionStale if a condition does not hold. a may be nil.
 func (r *Registry) commitAdmission(ctx context.Context, a *admission.Record) error {
 	commits := a.Commits()
 	if slices.ContainsFunc(commits, func(w storage.Write) bool { return !w.Keep }) {

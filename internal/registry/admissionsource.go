@@ -14,13 +14,14 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// source implements the parts of admission.Source that both halves of the chain share.
+// source implements the methods of admission.Source that mutating and validating admission share.
 type source struct {
 	*write
 	live *loaded
 }
 
-// Options implements admission.Source. A patch has the options of its effect.
+// Options implements admission.Source. An update or apply that creates the object has CreateOptions, and a patch or apply of
+// an existing object has UpdateOptions.
 func (s source) Options() runtime.Object {
 	var dryRun []string
 	if s.DryRun {
@@ -38,6 +39,7 @@ func (s source) Options() runtime.Object {
 	}
 }
 
+// optionsType returns the TypeMeta of CreateOptions, UpdateOptions or DeleteOptions.
 func optionsType(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: metav1.SchemeGroupVersion.String(), Kind: kind}
 }
@@ -68,14 +70,15 @@ func (s source) Decode(doc document.Value) (document.Value, error) {
 // Default implements admission.Converter.
 func (s source) Default(doc document.Value) document.Value { return converter{s.Endpoint}.Default(doc) }
 
-// mutateSource is the source of the mutating half.
+// mutateSource is the admission.Source of mutating admission.
 type mutateSource struct {
 	source
 	merged  merged
 	entries []apply.Entry
 }
 
-// fieldsSetAfterMutation are the fields of a new object that are set after mutating admission.
+// fieldsSetAfterMutation are the metadata fields of a new object that the server sets or removes after mutating admission.
+// Webhooks receive the object without them.
 var fieldsSetAfterMutation = []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
 
 // Whole implements admission.Source.
@@ -104,7 +107,7 @@ func (s *mutateSource) OldWhole() (document.Value, error) {
 	return s.source.OldWhole()
 }
 
-// validateSource is the source of the validating half.
+// validateSource is the admission.Source of validating admission.
 type validateSource struct {
 	source
 	entries []apply.Entry
@@ -115,7 +118,8 @@ func (s *validateSource) Whole(obj document.Value) (document.Value, error) {
 	return whole(apply.Object{Document: obj, Entries: s.entries}, s.live.revision())
 }
 
-// whole returns an object as clients see it: with managedFields, and with a resourceVersion unless that is "".
+// whole returns an object in the form that clients read: with managedFields, and with revision as its resourceVersion unless
+// revision is "".
 func whole(object apply.Object, revision string) (document.Value, error) {
 	doc, err := document.ParseJSONLimited(encodeJSON(object), anySize)
 	if err != nil || revision == "" {
@@ -124,20 +128,20 @@ func whole(object apply.Object, revision string) (document.Value, error) {
 	return doc.With("metadata", doc.Get("metadata").With("resourceVersion", document.NewString(revision))), nil
 }
 
-// wholeAt returns a stored object as clients see it at an endpoint.
+// wholeAt returns a stored object in the form that clients read at an endpoint, with managedFields and resourceVersion.
 func (r *Registry) wholeAt(e *Endpoint, object *watchcache.Object) (document.Value, error) {
-	shown, err := r.At(e, object)
+	converted, err := r.At(e, object)
 	if err != nil {
 		return document.Value{}, StoreError(err)
 	}
-	doc, err := document.ParseJSONLimited(shown.AppendJSON(nil), anySize)
+	doc, err := document.ParseJSONLimited(converted.AppendJSON(nil), anySize)
 	if err != nil {
 		return doc, StoreError(err)
 	}
 	return doc, nil
 }
 
-// converter implements admission.Converter for the objects of an endpoint.
+// converter implements admission.Converter for the request bodies of an endpoint.
 type converter struct{ endpoint *Endpoint }
 
 // Convert implements admission.Converter.
@@ -151,8 +155,8 @@ func (c converter) Convert(doc document.Value, from, to string) (document.Value,
 	return c.endpoint.Kind.Convert(doc, from, to)
 }
 
-// Read implements admission.Converter. Unknown fields of a built-in kind are dropped without a warning: the client did not
-// send them. A custom resource keeps them until it is stored, as in kube-apiserver.
+// Read implements admission.Converter. Unknown fields of a built-in kind are dropped without a warning, because the client did
+// not send them. Unknown fields of a custom resource are retained until it is stored, as in kube-apiserver.
 func (c converter) Read(doc document.Value, apiVersion string) (document.Value, error) {
 	doc, err := c.withType(doc, apiVersion)
 	if err != nil {
@@ -160,7 +164,7 @@ func (c converter) Read(doc document.Value, apiVersion string) (document.Value, 
 	}
 	values, err := c.values(doc.Get("apiVersion").Text())
 	if err != nil {
-		return doc, nil // converting it fails, too, and returns the error
+		return doc, nil // the conversion of the object fails later and returns the error
 	}
 	read, _, err := readSilently(values, doc)
 	if err == nil && c.endpoint.isCustomObject() {
@@ -178,7 +182,8 @@ func (c converter) Decode(doc document.Value) (document.Value, error) {
 	return c.endpoint.body.Default(decoded), nil
 }
 
-// readSilently decodes an object that the client did not send. Its managedFields are decoded later.
+// readSilently decodes an object without warnings and returns the paths of unknown fields. It is for objects that the client
+// did not send. managedFields are retained without being decoded.
 func readSilently(values Values, doc document.Value) (read document.Value, unknown []string, err error) {
 	metadata := doc.Get("metadata")
 	managed := metadata.Get("managedFields")
@@ -189,14 +194,15 @@ func readSilently(values Values, doc document.Value) (read document.Value, unkno
 	return read.With("metadata", read.Get("metadata").With("managedFields", managed)), unknown, nil
 }
 
-// withType rejects an object that is no longer of the kind. An object of a built-in kind that has lost its kind or
-// apiVersion gets them back. Validation and conversion check those of custom resources.
+// withType returns an error if a webhook has changed the kind of an object, or its apiVersion to one that does not exist. An
+// object of a built-in kind that lacks kind or apiVersion gets them again. For custom resources it only requires a kind;
+// validation and conversion check the rest.
 func (c converter) withType(doc document.Value, apiVersion string) (document.Value, error) {
 	e := c.endpoint
 	if !e.Kind.Custom {
-		for name, is := range map[string]string{"kind": e.BodyKind, "apiVersion": apiVersion} {
+		for name, expected := range map[string]string{"kind": e.BodyKind, "apiVersion": apiVersion} {
 			if doc.Get(name).Text() == "" {
-				doc = doc.With(name, document.NewString(is))
+				doc = doc.With(name, document.NewString(expected))
 			}
 		}
 	}
@@ -206,7 +212,7 @@ func (c converter) withType(doc document.Value, apiVersion string) (document.Val
 	return doc, nil
 }
 
-// accepts reports whether an object of the endpoint may have an apiVersion and a kind.
+// accepts reports whether a webhook may return an object with this apiVersion and kind.
 func (c converter) accepts(version, kind string) bool {
 	e := c.endpoint
 	switch {
@@ -230,6 +236,7 @@ func (c converter) Default(doc document.Value) document.Value {
 	return values.Default(doc)
 }
 
+// values returns the schema of the endpoint's kind at an apiVersion; an error if the kind has no such version.
 func (c converter) values(apiVersion string) (Values, error) {
 	switch apiVersion {
 	case c.endpoint.BodyVersion:
@@ -240,8 +247,8 @@ func (c converter) values(apiVersion string) (Values, error) {
 	return valuesOf(c.endpoint.Kind, apiVersion)
 }
 
-// checkReturnedNulls rejects nulls that webhooks set where the schema of a custom resource does not allow them. Nulls of
-// clients are dropped when their body is decoded.
+// checkReturnedNulls returns a 422 if a webhook has set nulls that the schema of a custom resource does not allow. Nulls that
+// clients send are dropped when the body is decoded.
 func (e *Endpoint) checkReturnedNulls(doc document.Value) error {
 	if !e.isCustomObject() || !hasNull(doc) {
 		return nil

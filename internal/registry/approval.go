@@ -1,7 +1,8 @@
 package registry
 
-// approvalSubresource approves or denies a certificate signing request: only conditions may change, and Approved, Denied and
-// Failed may not be removed. The kind's reset fields and strategy restore the rest and set the times of conditions.
+// approvalSubresource is the subresource approval, which approves or denies a CertificateSigningRequest. Only conditions can
+// change, and the conditions Approved, Denied and Failed cannot be removed. The kind's reset fields and Prepare function restore
+// other fields and set the times of conditions.
 func approvalSubresource() *Subresource {
 	return &Subresource{
 		Name:     "approval",

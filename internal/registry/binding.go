@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// bindingSubresource binds a pod to a node. As in kube-apiserver it writes past the field managers: spec.nodeName and the
-// annotations and labels of the Binding have no owner afterwards.
+// bindingSubresource is the subresource binding, which binds a pod to a node. As in kube-apiserver it does not change managed
+// fields: spec.nodeName, and the annotations and labels of the Binding, belong to no field manager.
 func bindingSubresource() *Subresource {
 	return &Subresource{
 		Name:   "binding",
@@ -24,7 +24,7 @@ func bindingSubresource() *Subresource {
 	}
 }
 
-// bindPod sets the node of a pod that has none.
+// bindPod sets spec.nodeName of a pod that is not bound to a node. It is the Create function of the subresource binding.
 func bindPod(ctx context.Context, a *Action) (metav1.Status, error) {
 	if a.Body.Lookup("metadata", "name").Text() != a.Name {
 		return metav1.Status{}, apierrors.NewBadRequest("name in URL does not match name in Binding object")
@@ -44,6 +44,7 @@ func bindPod(ctx context.Context, a *Action) (metav1.Status, error) {
 	return metav1.Status{Status: metav1.StatusSuccess}, err
 }
 
+// validateBinding returns errors if the target of a Binding is not a node or has no name.
 func validateBinding(binding document.Value) (errs field.ErrorList) {
 	target := binding.Get("target")
 	if kind := target.Get("kind").Text(); kind != "" && kind != "Node" {
@@ -55,7 +56,8 @@ func validateBinding(binding document.Value) (errs field.ErrorList) {
 	return errs
 }
 
-// checkBindable rejects a binding whose preconditions do not hold, and one of a pod that cannot be bound.
+// checkBindable returns a 409 if the uid or resourceVersion of the Binding is not that of the pod, or if the pod cannot be bound:
+// it is being deleted, is bound already or has scheduling gates.
 func (a *Action) checkBindable(live *watchcache.Object, pod document.Value) error {
 	uid := pod.Lookup("metadata", "uid").Text()
 	if sent := a.Body.Lookup("metadata", "uid").Text(); sent != "" && sent != uid {
@@ -83,7 +85,7 @@ func (a *Action) unbindable(format string, args ...any) error {
 	return apierrors.NewConflict(schema.GroupResource{Resource: "pods/binding"}, a.Name, fmt.Errorf(format, args...))
 }
 
-// bound returns a pod on the node of a binding, with its annotations and labels, and with the condition PodScheduled.
+// withBinding returns the pod with the node, annotations and labels of a Binding, and with the condition PodScheduled.
 func withBinding(pod, binding document.Value, now string) document.Value {
 	metadata := pod.Get("metadata")
 	for _, name := range []string{"annotations", "labels"} {

@@ -17,15 +17,15 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// maxObjectBytes is the maximum size of a stored object. Writes that make a larger object smaller are accepted.
+// maxObjectBytes is the maximum size of a stored object in bytes. A write that does not enlarge a larger object is accepted.
 const maxObjectBytes = document.DefaultMaxBytes
 
-// anySize removes the size limit where stored objects are parsed.
+// anySize is the parser option without a size limit, for objects that are stored already.
 var anySize = document.Limits{MaxBytes: -1}
 
-// commit stores a prepared object with compare-and-swap at the revision that was loaded, in one transaction with the
-// allocations and the writes of admission plugins. A dry run stores nothing. An object whose deletion is complete is
-// deleted.
+// commit stores a prepared object by compare-and-swap with the loaded revision, in one transaction with the allocations and
+// the writes of admission plugins. A dry run stores nothing. If the write completes the deletion of the object, for instance
+// by removing the last finalizer, the object is deleted. An error of the store is returned as a *commitError.
 func (w *write) commit(ctx context.Context, live *loaded, a *admitted, p *prepared) (Result, error) {
 	own, err := w.objectWrite(live, p)
 	if err != nil {
@@ -36,11 +36,11 @@ func (w *write) commit(ctx context.Context, live *loaded, a *admitted, p *prepar
 		return Result{}, err
 	}
 	if w.DryRun {
-		draft, err := w.Cache.Draft(w.key(), own.Value, own.Expected)
-		return Result{Object: draft, Created: created}, err
+		unstored, err := w.Cache.Draft(w.key(), own.Value, own.Expected)
+		return Result{Object: unstored, Created: created}, err
 	}
 	if isDeletionComplete(w.Endpoint.Kind, p.object.Document) {
-		draft, err := w.Cache.Draft(w.key(), own.Value, own.Expected)
+		last, err := w.Cache.Draft(w.key(), own.Value, own.Expected)
 		if err != nil {
 			return Result{}, err
 		}
@@ -49,7 +49,7 @@ func (w *write) commit(ctx context.Context, live *loaded, a *admitted, p *prepar
 		if err != nil {
 			return Result{}, &commitError{err, created}
 		}
-		return Result{Object: draft, Revision: revision}, nil
+		return Result{Object: last, Revision: revision}, nil
 	}
 	written, revision, err := w.Registry.commit(ctx, a.transaction(p, own)...)
 	if err != nil {
@@ -58,7 +58,8 @@ func (w *write) commit(ctx context.Context, live *loaded, a *admitted, p *prepar
 	return Result{Object: written[len(written)-1], Created: created, Revision: revision}, nil
 }
 
-// checkSize rejects an object that is too large, and larger than the live one, which is nil for a new object.
+// checkSize returns a 413 if an encoded object exceeds maxObjectBytes and is larger than the live object. live is nil for a new
+// object.
 func checkSize(live *watchcache.Object, value []byte) error {
 	if size := len(value); size > maxObjectBytes && (live == nil || size > len(live.Text())) {
 		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the object would have %d bytes with its defaults and managedFields, limit is %d", size, maxObjectBytes))
@@ -66,7 +67,8 @@ func checkSize(live *watchcache.Object, value []byte) error {
 	return nil
 }
 
-// objectWrite returns the write of the object itself.
+// objectWrite returns the write of the prepared object: its key, its JSON at the storage version, and the loaded revision as
+// the expected one.
 func (w *write) objectWrite(live *loaded, p *prepared) (own storage.Write, err error) {
 	stored := p.object
 	if evolving := w.Endpoint.evolving; evolving != nil {
@@ -81,21 +83,22 @@ func (w *write) objectWrite(live *loaded, p *prepared) (own storage.Write, err e
 	return own, nil
 }
 
-// transaction returns all writes of a commit. The write of the object is the last.
+// transaction returns the writes of a commit: allocations, the writes and conditions of admission plugins, and last the write
+// of the object, own.
 func (a *admitted) transaction(p *prepared, own storage.Write) []storage.Write {
 	commits := a.attributes.Commits()
 	all := make([]storage.Write, 0, len(p.allocations)+len(commits)+1)
 	all = append(all, p.allocations...)
 	for _, w := range commits {
-		if w.Key != own.Key { // the write of the object is conditional itself
+		if w.Key != own.Key { // own has its own expected revision
 			all = append(all, w)
 		}
 	}
 	return append(all, own)
 }
 
-// retries reports whether a write that failed starts again: it lost a race for its object, and the client did not name a
-// version, or for another key of the transaction.
+// retries reports whether a failed write is attempted again: after a conflict about its object, unless conflictIsFinal, and
+// after a conflict about another key of the transaction.
 func (w *write) retries(ctx context.Context, err error) bool {
 	var conflict *storage.ConflictError
 	if !errors.As(err, &conflict) || ctx.Err() != nil {
@@ -104,7 +107,7 @@ func (w *write) retries(ctx context.Context, err error) bool {
 	return conflict.Key != w.key().String() || !w.verb.conflictIsFinal
 }
 
-// commitError is the error of a commit. Other errors of the pipeline are API statuses already.
+// commitError wraps an error of the store at commit. All other errors of the pipeline are API statuses.
 type commitError struct {
 	error
 	// creating reports whether the commit would have created the object.
@@ -124,7 +127,7 @@ func (w *write) finalError(err error) error {
 	case !errors.As(err, &commit):
 		return err
 	case errors.As(err, &conflict) && conflict.Key != w.key().String():
-		return StoreError(context.DeadlineExceeded) // else it would have been retried
+		return StoreError(context.DeadlineExceeded) // such a conflict is retried until the context ends
 	case errors.As(err, &conflict) && commit.creating:
 		return apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
 	case errors.As(err, &conflict):
@@ -134,7 +137,7 @@ func (w *write) finalError(err error) error {
 	}
 }
 
-// commit commits writes and counts the outcome.
+// commit commits writes in one transaction, and records the outcome and the duration in metrics.
 func (r *Registry) commit(ctx context.Context, writes ...storage.Write) ([]*watchcache.Object, storage.Revision, error) {
 	begun := time.Now()
 	written, revision, err := r.Cache.Commit(ctx, writes...)
@@ -148,13 +151,14 @@ func (r *Registry) commit(ctx context.Context, writes ...storage.Write) ([]*watc
 	return written, revision, err
 }
 
-// maxPooledBuffer is the maximum size of a buffer that is used again.
+// maxPooledBuffer is the maximum size, in bytes, of a buffer that is returned to the pool.
 const maxPooledBuffer = 256 << 10
 
+// buffers pools the buffers of encodeJSON.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// encodeJSON returns the JSON of an object. It is encoded into a pooled buffer and copied, so that its size need not be
-// computed first.
+// encodeJSON returns the JSON of an object, with managedFields, in a slice of exactly that size. It encodes into a pooled
+// buffer and copies the result.
 func encodeJSON(o apply.Object) []byte {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
@@ -165,8 +169,8 @@ func encodeJSON(o apply.Object) []byte {
 	return bytes.Clone(text)
 }
 
-// PrepareCreation runs a create request up to its commit, for an object that is written in one transaction with another
-// one. Mutating admission is skipped.
+// PrepareCreation runs a create request up to its commit and returns the write, for an object that the caller commits in one
+// transaction with another object. Admission and allocation are skipped.
 func (r *Registry) PrepareCreation(ctx context.Context, request *Request) (storage.Write, error) {
 	body, err := request.decodeObject()
 	if err != nil {

@@ -2,8 +2,8 @@ package registry
 
 import "github.com/cadastre/cadastre/document"
 
-// ephemeralContainersSubresource adds ephemeral containers to a pod. All other changes are ignored. As in kube-apiserver field
-// managers own ignored fields, too: the endpoint has no reset fields.
+// ephemeralContainersSubresource is the subresource ephemeralcontainers, which adds ephemeral containers to a pod. Other changes
+// are ignored. As in kube-apiserver the endpoint has no reset fields, so field managers become owners of the ignored fields.
 func ephemeralContainersSubresource() *Subresource {
 	return &Subresource{
 		Name:     "ephemeralcontainers",
@@ -14,12 +14,14 @@ func ephemeralContainersSubresource() *Subresource {
 	}
 }
 
+// restrictToEphemeralContainers returns the live pod with the ephemeral containers of pod.
 func restrictToEphemeralContainers(pod, live document.Value) document.Value {
 	const name = "ephemeralContainers"
 	return withSpecOnly(pod, live, withField(live.Get("spec"), name, pod.Lookup("spec", name)))
 }
 
-// withSpecOnly returns the live pod with another spec. Of the metadata it keeps only fields that an update can not change.
+// withSpecOnly returns pod with the given spec, and with the status and the mutable metadata of the live pod. Immutable metadata
+// of pod, such as uid, is retained, so that validation can reject a change.
 func withSpecOnly(pod, live, spec document.Value) document.Value {
 	metadata := pod.Get("metadata")
 	for _, name := range []string{"annotations", "deletionTimestamp", "finalizers", "generation", "labels", "ownerReferences"} {

@@ -22,12 +22,13 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// evictionSubresource deletes a pod if its PodDisruptionBudget allows that.
+// evictionSubresource is the subresource eviction, which deletes a pod if its PodDisruptionBudget allows that.
 //
-// A disruption is counted before the pod is deleted: the eviction decrements status.disruptionsAllowed of the budget and
+// The disruption is counted before the pod is deleted: the eviction decrements status.disruptionsAllowed of the budget and
 // records the pod in status.disruptedPods, from which the disruption controller removes it. If the server stops between
-// the two steps, one disruption is lost until the controller recomputes the status. The preconditions of the client are checked
-// when the pod is deleted, as in kube-apiserver: an eviction that they reject has counted its disruption.
+// these two steps, the budget allows one disruption too few until the controller recomputes the status. The client's
+// preconditions are checked when the pod is deleted, as in kube-apiserver: an eviction that fails because of them has
+// decremented the budget nevertheless.
 func evictionSubresource() *Subresource {
 	return &Subresource{
 		Name:        "eviction",
@@ -38,26 +39,31 @@ func evictionSubresource() *Subresource {
 	}
 }
 
-// budgetManager is the field manager of the status of budgets. kube-apiserver writes it with its loopback client.
+// budgetManager is the field manager of updates to the status of budgets. kube-apiserver uses the same, because it writes the
+// status with its loopback client.
 const budgetManager = "kube-apiserver"
 
-// maxDisruptedPods is the maximum number of evicted pods that the disruption controller has not processed.
+// maxDisruptedPods is the maximum length of status.disruptedPods of a budget. If it is exceeded, the disruption controller has
+// not processed earlier evictions, and further ones are rejected.
 const maxDisruptedPods = 2000
 
-// budgetViolationMessage is the message for an eviction that a budget does not allow.
+// budgetViolationMessage is Kubernetes' error message for an eviction that a budget does not allow.
 const budgetViolationMessage = "Cannot evict pod as it would violate the pod's disruption budget."
 
 var budgets = schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"}
 
-// eviction is an eviction in progress.
+// eviction is the state of one eviction request.
 type eviction struct {
 	*Action
+	// options are the deleteOptions in the body of the request.
 	options metav1.DeleteOptions
-	dryRun  bool
-	// ignoresRevision reports whether the precondition resourceVersion of the client is not checked.
+	// dryRun reports whether the query parameter or options request a dry run.
+	dryRun bool
+	// ignoresRevision reports that the client's resourceVersion precondition is not checked.
 	ignoresRevision bool
 }
 
+// evictPod is the Create function of the subresource eviction.
 func evictPod(ctx context.Context, a *Action) (metav1.Status, error) {
 	e, err := newEviction(a)
 	if err != nil {
@@ -67,7 +73,7 @@ func evictPod(ctx context.Context, a *Action) (metav1.Status, error) {
 		return metav1.Status{}, err
 	}
 	if e.dryRun {
-		a.pending = nil // also if only deleteOptions request a dry run
+		a.pending = nil // CreateSubresource does not know about a dry run that only deleteOptions request
 	}
 	for {
 		status, err := e.attempt(ctx)
@@ -77,7 +83,8 @@ func evictPod(ctx context.Context, a *Action) (metav1.Status, error) {
 	}
 }
 
-// newEviction reads the options of an eviction.
+// newEviction decodes deleteOptions of the request. It returns an error if the name in the body is not that in the URL, or if
+// options contradict the request.
 func newEviction(a *Action) (*eviction, error) {
 	if a.Body.Lookup("metadata", "name").Text() != a.Name {
 		return nil, apierrors.NewBadRequest("name in URL does not match name in Eviction object")
@@ -103,8 +110,8 @@ func newEviction(a *Action) (*eviction, error) {
 	return e, nil
 }
 
-// checkOptions validates deleteOptions. Like kube-apiserver it is called after the budget was checked, which has the other
-// error codes take precedence; unlike there, before the first write.
+// checkOptions returns a 422 if deleteOptions are invalid. It is called after the budget was checked, so that errors about the
+// budget take precedence as in kube-apiserver, but unlike in kube-apiserver before the first write.
 func (e *eviction) checkOptions() error {
 	if errs := metav1validation.ValidateDeleteOptions(&e.options); len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
@@ -112,10 +119,10 @@ func (e *eviction) checkOptions() error {
 	return nil
 }
 
-// errPodChanged is the error of an attempt that lost a race for the pod and is repeated.
+// errPodChanged is returned by an attempt that must be repeated because another write has changed the pod.
 var errPodChanged = errors.New("the pod has changed since the budget was checked")
 
-// attempt evicts the pod at its latest version.
+// attempt evicts the pod at its latest revision. It returns errPodChanged if the attempt must be repeated.
 func (e *eviction) attempt(ctx context.Context) (metav1.Status, error) {
 	success := metav1.Status{Status: metav1.StatusSuccess}
 	live, object, err := e.Get(ctx)
@@ -124,7 +131,7 @@ func (e *eviction) attempt(ctx context.Context) (metav1.Status, error) {
 	}
 	pod := object.Document
 	if ignoresBudget(pod) {
-		// The phase of a pending pod must not change before it is deleted.
+		// A pending pod is pinned to its revision: if it starts to run before it is deleted, the budget must be checked.
 		return success, e.deletePod(ctx, live, pod.Lookup("status", "phase").Text() == "Pending" && !isMarkedDeleted(pod), errPodChanged)
 	}
 	matching, err := e.budgetsOf(ctx, pod)
@@ -146,8 +153,8 @@ func (e *eviction) attempt(ctx context.Context) (metav1.Status, error) {
 		return metav1.Status{}, err
 	}
 	if unhealthy {
-		// The pod must not become ready before it is deleted. As in kube-apiserver this precondition replaces a
-		// resourceVersion of the client, which is not checked.
+		// The pod is pinned to its revision, because it must not become ready before it is deleted. As in kube-apiserver
+		// this precondition replaces the client's resourceVersion, which is not checked.
 		e.ignoresRevision = true
 		return success, e.deletePod(ctx, live, true, tooManyRequests(name))
 	}
@@ -157,7 +164,7 @@ func (e *eviction) attempt(ctx context.Context) (metav1.Status, error) {
 	return success, e.deletePod(ctx, live, false, errPodChanged)
 }
 
-// ignoresBudget reports whether the eviction of a pod is no disruption: it does not run, or is being deleted.
+// ignoresBudget reports whether a pod can be evicted without checking budgets, because it does not run or is being deleted.
 func ignoresBudget(pod document.Value) bool {
 	switch pod.Lookup("status", "phase").Text() {
 	case "Succeeded", "Failed", "Pending":
@@ -166,7 +173,7 @@ func ignoresBudget(pod document.Value) bool {
 	return isMarkedDeleted(pod)
 }
 
-// budgetsOf returns the budgets that select a pod.
+// budgetsOf returns the PodDisruptionBudgets that select a pod.
 func (e *eviction) budgetsOf(ctx context.Context, pod document.Value) (matching []*watchcache.Object, err error) {
 	podLabels := labels.Set{}
 	for key, value := range pod.Lookup("metadata", "labels").Fields() {
@@ -181,7 +188,7 @@ func (e *eviction) budgetsOf(ctx context.Context, pod document.Value) (matching 
 	for _, object := range list.Objects {
 		budget, err := decodeBudget(object)
 		if err != nil {
-			continue // a budget that cannot be decoded selects nothing
+			continue // a budget that cannot be decoded selects no pods
 		}
 		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 		if err == nil && selector.Matches(podLabels) {
@@ -200,8 +207,8 @@ func decodeBudget(object *watchcache.Object) (*policyv1.PodDisruptionBudget, err
 	return budget, decodeInto(doc, budget)
 }
 
-// allowsUnhealthy reports whether a budget allows the eviction of a pod because the pod is not ready: by its policy,
-// or enough other pods are healthy.
+// allowsUnhealthy reports whether a budget allows the eviction of a pod because the pod is not ready, and either
+// unhealthyPodEvictionPolicy is AlwaysAllow or enough other pods are healthy.
 func allowsUnhealthy(object *watchcache.Object, pod document.Value) (bool, error) {
 	if isReady(pod) {
 		return false, nil
@@ -216,6 +223,7 @@ func allowsUnhealthy(object *watchcache.Object, pod document.Value) (bool, error
 	return budget.Status.CurrentHealthy >= budget.Status.DesiredHealthy && budget.Status.DesiredHealthy > 0, nil
 }
 
+// isReady reports whether the condition Ready of a pod is True.
 func isReady(pod document.Value) bool {
 	for _, condition := range pod.Lookup("status", "conditions").Items() {
 		if condition.Get("type").Text() == "Ready" {
@@ -225,7 +233,8 @@ func isReady(pod document.Value) bool {
 	return false
 }
 
-// tooManyRequests returns the 429 for a budget whose status is out of date.
+// tooManyRequests returns the 429 for a budget whose status the disruption controller has not updated yet. The client should
+// retry after 10 seconds.
 func tooManyRequests(budget string) error {
 	err := apierrors.NewTooManyRequests(budgetViolationMessage, 10)
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
@@ -234,8 +243,8 @@ func tooManyRequests(budget string) error {
 	return err
 }
 
-// deletePod marks the pod as a disruption target and deletes it. If pinned, the pod must not have changed since live was
-// loaded; onChange is the error if it has.
+// deletePod sets the condition DisruptionTarget of the pod and deletes it. If pinned is true, the pod must still be at the
+// revision of live; otherwise deletePod returns onChange.
 func (e *eviction) deletePod(ctx context.Context, live *watchcache.Object, pinned bool, onChange error) error {
 	if err := e.checkOptions(); err != nil {
 		return err
@@ -244,7 +253,7 @@ func (e *eviction) deletePod(ctx context.Context, live *watchcache.Object, pinne
 	if err != nil {
 		return err
 	}
-	// As in kube-apiserver the eviction was admitted, not the deletion.
+	// As in kube-apiserver the admission chain runs on the Eviction and not on the deletion.
 	d := &Deletion{Endpoint: pods, Namespace: e.Namespace, Name: e.Name, User: e.User, Warn: e.Warn, isAdmitted: true}
 	d.SetOptions(e.options)
 	hasRevision := d.ResourceVersion != nil
@@ -263,7 +272,8 @@ func (e *eviction) deletePod(ctx context.Context, live *watchcache.Object, pinne
 	return err
 }
 
-// markDisrupted sets the condition DisruptionTarget. The preconditions of the deletion hold for it, too.
+// markDisrupted sets the condition DisruptionTarget of the pod. It returns a 409 if the preconditions of the deletion do not
+// hold, and updates its resourceVersion precondition to the revision of the write.
 func (e *eviction) markDisrupted(ctx context.Context, d *Deletion) error {
 	written, err := e.Modify(ctx, func(live *watchcache.Object, pod document.Value) (document.Value, error) {
 		if err := d.checkPreconditions(live, pod); err != nil {
@@ -278,7 +288,8 @@ func (e *eviction) markDisrupted(ctx context.Context, d *Deletion) error {
 	return err
 }
 
-// countDisruption decrements the disruptions that a budget allows, or returns a 429.
+// countDisruption decrements status.disruptionsAllowed of the named budget. It returns a 429 if the budget allows no
+// disruptions.
 func (e *eviction) countDisruption(ctx context.Context, name string) error {
 	kind, _ := e.Kinds.Resource(budgets.Group, "v1", budgets.Resource)
 	endpoint, err := e.Registry.Endpoint(kind, "v1", "status")
@@ -310,7 +321,7 @@ func (e *eviction) countDisruption(ctx context.Context, name string) error {
 	}
 }
 
-// checkBudget rejects an eviction that a budget does not allow.
+// checkBudget returns a 429 or 403 if a budget allows no disruptions.
 func checkBudget(budget *policyv1.PodDisruptionBudget) error {
 	status := &budget.Status
 	forbidden := func(text string) error {
@@ -333,7 +344,7 @@ func checkBudget(budget *policyv1.PodDisruptionBudget) error {
 	return err
 }
 
-// exhaustedMessage returns the reason why a budget allows no disruption.
+// exhaustedMessage returns Kubernetes' message about the reason why a budget allows no disruptions.
 func exhaustedMessage(budget *policyv1.PodDisruptionBudget) string {
 	status := &budget.Status
 	var denial *metav1.Condition
@@ -353,7 +364,8 @@ func exhaustedMessage(budget *policyv1.PodDisruptionBudget) string {
 	return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently", budget.Name)
 }
 
-// withDisruption returns a budget that counts the disruption by the eviction.
+// withDisruption returns the budget with disruptionsAllowed decremented and with the pod in disruptedPods. budget is the decoded
+// form of doc.
 func (e *eviction) withDisruption(doc document.Value, budget *policyv1.PodDisruptionBudget) document.Value {
 	now, status := metav1.NewTime(e.Now()), doc.Get("status")
 	left := budget.Status.DisruptionsAllowed - 1
@@ -378,11 +390,11 @@ func decodeInto(doc document.Value, into any) error {
 	return json.Unmarshal(doc.AppendJSON(nil), into)
 }
 
-// documentOf returns a Go value of a Kubernetes API type as a document.
+// documentOf converts a Go value of a Kubernetes API type to a document.
 func documentOf(v any) document.Value {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // API types are always JSON
+		panic(err) // API types can always be encoded as JSON
 	}
 	doc, err := document.ParseJSON(text)
 	if err != nil {

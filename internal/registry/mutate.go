@@ -18,7 +18,8 @@ import (
 	"github.com/cadastre/cadastre/internal/metrics"
 )
 
-// mutate decodes and defaults the merged object and runs the mutating half of the admission chain.
+// mutate decodes and defaults the merged object and runs the mutating half of the admission chain on it. A nil plan skips
+// admission.
 func (w *write) mutate(ctx context.Context, live *loaded, m merged, plan *admission.Plan) (*admitted, error) {
 	if live.object == nil && w.Endpoint.Kind.Terminating {
 		return nil, apierrors.NewForbidden(w.Endpoint.resource(), w.displayName(), errors.New("create not allowed while custom resource definition is terminating"))
@@ -50,7 +51,7 @@ func (w *write) mutate(ctx context.Context, live *loaded, m merged, plan *admiss
 	return a, nil
 }
 
-// displayName returns the name of the object in errors of admission: its generateName if the server generates its name.
+// displayName returns the name for admission errors: generateName if the server generates the name, otherwise the name.
 func (w *write) displayName() string {
 	if c := w.verb.create; c != nil && c.generateName != "" {
 		return c.generateName
@@ -58,7 +59,8 @@ func (w *write) displayName() string {
 	return w.Name
 }
 
-// attributes describes the write to admission plugins.
+// attributes returns the description of the write for admission plugins. object and old are the new and the live object at
+// the request's version.
 func (w *write) attributes(live *loaded, from admission.Source, object, old document.Value) *admission.Record {
 	a := admission.Attributes{
 		Resource: w.Endpoint.admission.Resource(), Operation: live.operation(), Verb: w.Verb,
@@ -74,7 +76,8 @@ func (w *write) attributes(live *loaded, from admission.Source, object, old docu
 	return admission.NewRecord(a, from)
 }
 
-// adoptMutated takes over the object that in-tree plugins have changed.
+// adoptMutated replaces the admitted object by doc, the result of in-tree plugins. At an endpoint with a projection, doc is
+// the projected body, and its changes are applied to the object.
 func (w *write) adoptMutated(a *admitted, doc document.Value) error {
 	a.mutated = true
 	if w.Endpoint.isProjected() {
@@ -88,7 +91,9 @@ func (w *write) adoptMutated(a *admitted, doc document.Value) error {
 // invalidManagedFields is the warning of kube-apiserver for an object whose managedFields a webhook has broken.
 const invalidManagedFields = ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: %v"
 
-// adoptReturned takes over an object that webhooks returned, with its managedFields.
+// adoptReturned replaces the admitted object, with its managed fields entries, by the object that webhooks returned. It
+// rejects a changed name, namespace or resourceVersion. If the returned managedFields cannot be decoded, it adds a warning
+// and retains the entries from before admission.
 func (w *write) adoptReturned(live *loaded, m merged, a *admitted) error {
 	e := w.Endpoint
 	doc, err := a.attributes.Returned()
@@ -137,8 +142,8 @@ func (w *write) adoptReturned(live *loaded, m merged, a *admitted) error {
 	return nil
 }
 
-// pruneReturned prunes the fields of a custom resource that webhooks set and its schema does not have. Validating admission
-// sees them, as in kube-apiserver.
+// pruneReturned removes the fields of a custom resource that webhooks set and its schema does not define. The unpruned object
+// is retained for validating admission, as in kube-apiserver.
 func (w *write) pruneReturned(a *admitted) error {
 	if !w.Endpoint.isCustomObject() {
 		return nil
@@ -154,8 +159,8 @@ func (w *write) pruneReturned(a *admitted) error {
 	return nil
 }
 
-// checkReturnedRevision treats a resourceVersion that a webhook set as one that the client sent, except that a malformed
-// one is an internal error.
+// checkReturnedRevision checks a resourceVersion that a webhook set as if the client had sent it, except that one that is not a
+// number is a 500.
 func (w *write) checkReturnedRevision(live *loaded, m merged, version string) error {
 	if version == "" || version == "0" || version == m.resourceVersion {
 		return nil

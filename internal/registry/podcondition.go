@@ -6,14 +6,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// timeFormat is the format of times in objects.
+// timeFormat is the format of times in Kubernetes objects.
 const timeFormat = time.RFC3339
 
-// podCondition is a condition of a pod that is true.
+// podCondition is a pod condition with the status True. kind is its type; reason and message may be "".
 type podCondition struct{ kind, reason, message string }
 
-// withPodCondition returns the status of a pod with a condition that is true. It keeps the transition time of a condition
-// that was true before.
+// withPodCondition returns the status of a pod with a condition set to True. lastTransitionTime becomes now, unless the condition
+// was True before.
 func withPodCondition(status document.Value, now string, c podCondition) document.Value {
 	fields := []document.Field{
 		{Name: "lastProbeTime", Value: document.NewNull()},

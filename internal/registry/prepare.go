@@ -11,8 +11,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// prepare makes of the admitted object what is stored: it converts the object to the storage version, restores the fields
-// that the endpoint resets, and sets the metadata that belongs to the server.
+// prepare returns the object to be stored: it converts the admitted object to the storage version, restores the reset fields
+// of the endpoint, and sets metadata such as uid and generation.
 func (w *write) prepare(live *loaded, m merged, a *admitted) (*prepared, error) {
 	e := w.Endpoint
 	if live.object == nil {
@@ -29,7 +29,7 @@ func (w *write) prepare(live *loaded, m merged, a *admitted) (*prepared, error) 
 		doc = e.evolving.RoundTripped(doc)
 	}
 	if !m.wasSentWhole && document.Same(m.object.Document, live.current.Document) && !a.wasMutated() {
-		doc = live.stored // only owners change, and a conversion there and back may add to the stored object
+		doc = live.stored // only managed fields change; a conversion to the request's version and back could add fields
 	}
 	var defaulted document.Value
 	if e.values == e.stored {
@@ -55,8 +55,8 @@ func (a *admitted) wasMutated() bool {
 	return a.attributes != nil && (a.attributes.WasReturned() || a.mutated)
 }
 
-// checkType rejects custom resources that are of another kind, or have become so by a patch, with all errors of their
-// validation. A status update cannot change the kind: it keeps that of the object.
+// checkType returns a 422 with all validation errors if the kind or apiVersion of a custom resource is not the endpoint's. A
+// write to a subresource cannot change them: checkType then returns the document with the endpoint's kind and apiVersion.
 func (w *write) checkType(live *loaded, doc document.Value) (document.Value, error) {
 	e := w.Endpoint
 	kind := doc.Get("kind").Text()
@@ -74,14 +74,14 @@ func (w *write) checkType(live *loaded, doc document.Value) (document.Value, err
 	return doc, api.Invalid(e.errorKindOf(doc), name, e.values.Validate(invalid, live.current.Document))
 }
 
-// applyStrategy runs the resource's strategy on doc and sets the documents of the prepared object. sent is the object with all
-// fields of the request's version; defaulted is a version of the object that was defaulted before, so that only
-// changed parts are defaulted again; absent if there is none.
+// applyStrategy calls the kind's Prepare function on doc and sets the documents of the prepared object. sent is the object
+// with all fields of the request's version. defaulted is an earlier form of doc that has defaults, so that only fields that
+// differ from it need to be defaulted; it may be absent.
 func (w *write) applyStrategy(live *loaded, p *prepared, doc, sent, defaulted document.Value) {
 	e := w.Endpoint
 	endpoint := e.Subresource
 	if e.isProjected() {
-		endpoint = "" // a write through a projection is a write to the object
+		endpoint = "" // a write to a projection, such as a Scale, is treated as a write to the object
 	}
 	write := api.Write{Version: e.Version, Time: w.Now(), User: apiUser(w.User)}
 	strategy := func(doc document.Value) document.Value {
@@ -97,30 +97,32 @@ func (w *write) applyStrategy(live *loaded, p *prepared, doc, sent, defaulted do
 		return
 	}
 	p.object.Document = e.evolving.RoundTripped(p.object.Document)
-	// The storage version may lack fields of the request's version. The object is validated with them: without, it may
-	// lack required fields.
+	// The storage version may not define all fields of the request's version. The object is validated with all fields, because
+	// required ones could be among those that are dropped.
 	if all := sent.With("metadata", doc.Get("metadata")); !document.Equal(all, doc) {
 		p.undefaulted = strategy(all)
 		p.validated = e.stored.DefaultChanged(p.undefaulted, document.Value{})
 	}
 }
 
-// withNewMetadata returns a new object with a uid and a creation time.
+// withNewMetadata returns a new object with a generated uid and the current time as creationTimestamp.
 func (w *write) withNewMetadata(doc document.Value) document.Value {
 	metadata := doc.Get("metadata").
 		With("creationTimestamp", document.NewString(w.Now().UTC().Format(time.RFC3339))).
 		With("uid", document.NewString(string(uuid.NewUUID())))
-	return withoutDeletionFields(doc.With("metadata", metadata)) // webhooks may have set them
+	return withoutDeletionFields(doc.With("metadata", metadata)) // webhooks may have set deletion fields
 }
 
-// withImmutableMetadata returns an object with the metadata of the live one that no update can change.
+// withImmutableMetadata returns an object with the metadata fields that updates do not change, taken from the live object. Of
+// the client's values it retains uid, deletionGracePeriodSeconds and, if the live object has none, deletionTimestamp;
+// validation rejects them if they are a change.
 func withImmutableMetadata(doc, stored document.Value) document.Value {
 	live, metadata := stored.Get("metadata"), doc.Get("metadata")
 	for _, name := range []string{"creationTimestamp", "generation"} {
 		metadata = withField(metadata, name, live.Get(name))
 	}
 	if timestamp := live.Get("deletionTimestamp"); !timestamp.IsAbsent() {
-		metadata = metadata.With("deletionTimestamp", timestamp) // validation rejects a first one
+		metadata = metadata.With("deletionTimestamp", timestamp) // without one in live, validation rejects it
 	}
 	for _, name := range []string{"uid", "deletionGracePeriodSeconds"} {
 		if metadata.Get(name).IsAbsent() {
@@ -138,7 +140,7 @@ func withField(m document.Value, name string, v document.Value) document.Value {
 	return m.With(name, v)
 }
 
-// apiUser returns a user as strategies see it; nil is a user without a name.
+// apiUser converts a user to the form that Prepare functions of kinds receive. nil becomes the zero value.
 func apiUser(u user.Info) api.User {
 	if u == nil {
 		return api.User{}

@@ -6,75 +6,80 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// At returns a stored object as an endpoint serves it: at its version, or its projection.
+// At returns a stored object in the form that an endpoint serves: at the endpoint's version, or as its projection. It may call
+// a conversion webhook.
 func (r *Registry) At(e *Endpoint, object *watchcache.Object) (*watchcache.Object, error) {
 	if e.form == nil || !e.isProjected() && e.isServedAsStored(object) {
 		return object, nil
 	}
-	shown, err := object.As(e.form)
+	converted, err := object.As(e.form)
 	if err != nil {
 		return nil, err
 	}
-	return shown.(*watchcache.Object), nil
+	return converted.(*watchcache.Object), nil
 }
 
-// isAt reports whether a custom resource is stored exactly as the endpoint serves it. For an object that is being deleted it
-// is false: marking an object as deleted does not convert it, so that a deletion does not depend on a conversion webhook.
+// isServedAsStored reports whether a custom resource can be served without conversion. It is false for an object that is being
+// deleted: setting the deletionTimestamp does not convert the object to the current storage version, so that a deletion does
+// not depend on a conversion webhook.
 func (e *Endpoint) isServedAsStored(object *watchcache.Object) bool {
 	return e.evolving != nil && !object.IsDeleting() && e.evolving.IsServedAsStored(object.ModRevision(), e.Version)
 }
 
-// objectAt returns a stored object at the version of an endpoint, also where the endpoint serves a projection.
+// objectAt returns a stored custom resource at the version of an endpoint. Unlike At, it returns the object itself where the
+// endpoint serves a projection. Objects of built-in resources are returned unchanged.
 func (r *Registry) objectAt(e *Endpoint, object *watchcache.Object) (*watchcache.Object, error) {
 	if e.evolving == nil || e.isServedAsStored(object) {
 		return object, nil
 	}
-	shown, err := object.As(e.objectForm)
+	converted, err := object.As(e.objectForm)
 	if err != nil {
 		return nil, err
 	}
-	return shown.(*watchcache.Object), nil
+	return converted.(*watchcache.Object), nil
 }
 
-// maxBatch and maxBatchBytes are the maximum number and size of objects that are converted in one call: a conversion webhook
-// has 30 seconds for all of them.
+// maxBatch and maxBatchBytes are the maximum number and total size of the objects that are converted in one call of a
+// conversion webhook, which must respond within 30 seconds.
 const (
 	maxBatch      = 100
 	maxBatchBytes = 1 << 20
 )
 
-// AllAt returns stored objects as an endpoint serves them. If one fails to convert, it returns those before it and the error.
+// AllAt returns stored objects in the form that an endpoint serves. If an object cannot be converted, it returns the objects
+// before it and the error.
 func (r *Registry) AllAt(e *Endpoint, all []*watchcache.Object) ([]*watchcache.Object, error) {
 	if e.form == nil {
 		return all, nil
 	}
-	shown := make([]*watchcache.Object, 0, len(all))
-	for len(shown) < len(all) {
-		pending, count := e.nextBatch(all[len(shown):])
-		made, failed := r.convertTogether(e, pending)
-		for _, object := range all[len(shown) : len(shown)+count] {
+	served := make([]*watchcache.Object, 0, len(all))
+	for len(served) < len(all) {
+		pending, count := e.nextBatch(all[len(served):])
+		converted, failed := r.convertTogether(e, pending)
+		for _, object := range all[len(served) : len(served)+count] {
 			isNext := len(pending) > 0 && object == pending[0]
 			if isNext {
 				pending = pending[1:]
 			}
 			switch {
-			case isNext && len(made) > 0:
-				shown, made = append(shown, made[0]), made[1:]
+			case isNext && len(converted) > 0:
+				served, converted = append(served, converted[0]), converted[1:]
 				continue
 			case isNext && failed != nil:
-				return shown, failed
+				return served, failed
 			}
 			at, err := r.At(e, object)
 			if err != nil {
-				return shown, err
+				return served, err
 			}
-			shown = append(shown, at)
+			served = append(served, at)
 		}
 	}
-	return shown, nil
+	return served, nil
 }
 
-// nextBatch returns those of the next objects that must be converted, and the number of objects that it looked at.
+// nextBatch selects the objects for the next call of convertTogether. It returns the custom resources among the first count
+// objects that need conversion and whose converted form is not cached.
 func (e *Endpoint) nextBatch(all []*watchcache.Object) (pending []*watchcache.Object, count int) {
 	size := 0
 	for i, object := range all {
@@ -89,9 +94,10 @@ func (e *Endpoint) nextBatch(all []*watchcache.Object) (pending []*watchcache.Ob
 	return pending, len(all)
 }
 
-// convertTogether converts objects in one call of a conversion webhook. If one fails, it returns those before it and the error.
-// It returns no objects and no error if the objects must be converted one by one, with At.
-func (r *Registry) convertTogether(e *Endpoint, all []*watchcache.Object) (shown []*watchcache.Object, err error) {
+// convertTogether converts custom resources in one call of a conversion webhook, and caches the results. If an object cannot be
+// converted, it returns the results before it and the error. It returns nil and no error if the objects must be converted one
+// by one with At.
+func (r *Registry) convertTogether(e *Endpoint, all []*watchcache.Object) (converted []*watchcache.Object, err error) {
 	if len(all) < 2 || e.isProjected() {
 		return nil, nil
 	}
@@ -104,12 +110,12 @@ func (r *Registry) convertTogether(e *Endpoint, all []*watchcache.Object) (shown
 	}
 	docs, failed := e.evolving.FromStorageAll(docs, e.Version)
 	for i, doc := range docs {
-		draft, err := r.unstoredVersion(all[i], apply.Object{Document: doc, Entries: stored[i].Entries})
+		object, err := r.unstoredVersion(all[i], apply.Object{Document: doc, Entries: stored[i].Entries})
 		if err != nil {
-			return shown, err
+			return converted, err
 		}
-		all[i].Keep(e.form, draft, len(draft.Text()))
-		shown = append(shown, draft)
+		all[i].Keep(e.form, object, len(object.Text()))
+		converted = append(converted, object)
 	}
-	return shown, failed
+	return converted, failed
 }

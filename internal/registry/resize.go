@@ -2,9 +2,9 @@ package registry
 
 import "github.com/cadastre/cadastre/document"
 
-// resizeSubresource changes the resources of a running pod. All other changes are ignored, except that containers which are
-// added, removed, renamed or reordered are rejected. As in kube-apiserver field managers own ignored fields, too: the endpoint
-// has no reset fields.
+// resizeSubresource is the subresource resize, which changes the resource requests and limits of a running pod. Other changes
+// are ignored, except that validation rejects added, removed, renamed or reordered containers. As in kube-apiserver the endpoint
+// has no reset fields, so field managers become owners of the ignored fields.
 func resizeSubresource() *Subresource {
 	return &Subresource{
 		Name:     "resize",
@@ -15,8 +15,8 @@ func resizeSubresource() *Subresource {
 	}
 }
 
-// restrictToResources returns the live pod with the resources and resize policies of another one. A pod whose containers are not the
-// same is returned as it is: validation rejects it.
+// restrictToResources returns the live pod with the resources and resize policies of pod. If pod does not have the same
+// containers as the live pod, it returns the changed containers too, so that validation rejects them.
 func restrictToResources(pod, live document.Value) document.Value {
 	lists := []string{"containers", "initContainers"}
 	spec := withField(live.Get("spec"), "resources", pod.Lookup("spec", "resources"))
@@ -29,8 +29,8 @@ func restrictToResources(pod, live document.Value) document.Value {
 	return withSpecOnly(pod, live, spec)
 }
 
-// withResources returns the live containers with the resources and resize policies of others, of which there are as many. Containers
-// in another order, or with other names, are returned as they are.
+// withResources returns the live containers with the resources and resize policies of containers, a list of the same length. If
+// names or their order differ, it returns containers unchanged.
 func withResources(containers, live document.Value) document.Value {
 	if containers.Len() == 0 {
 		return containers

@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// scaleSubresource is the scale of an object: a small object with the number of replicas. Writes to it change the replicas
-// of the object, and their owners.
+// scaleSubresource is the subresource scale, whose bodies are of the kind Scale. Writes to it change the replicas of the object
+// and the managed fields entries that own them.
 func scaleSubresource() *Subresource {
 	return &Subresource{
 		Name:    "scale",
@@ -24,7 +24,7 @@ func scaleSubresource() *Subresource {
 	}
 }
 
-// scaleProjection is the projection of the objects of an endpoint to their scales.
+// scaleProjection is the projection of objects to their Scale.
 type scaleProjection struct{ e *Endpoint }
 
 func (s scaleProjection) project(stored document.Value) (document.Value, error) {
@@ -35,8 +35,9 @@ func (s scaleProjection) projectEntries(entries []apply.Entry) ([]apply.Entry, e
 	return s.e.Kind.ScaleEntries(entries)
 }
 
-// complete returns a scale with defaults. As in Kubernetes a scale to zero has no replicas: its writer takes them from their
-// owners and does not own them.
+// complete returns a Scale with defaults, and without spec.replicas if it is 0. As in Kubernetes, where 0 is omitted in JSON,
+// an update of the Scale to 0 therefore removes the ownership of replicas from other field managers without becoming the
+// owner.
 func (s scaleProjection) complete(body document.Value) document.Value {
 	body = s.e.body.Default(body)
 	spec := body.Get("spec")
@@ -54,11 +55,12 @@ func (s scaleProjection) applyEntries(object, body []apply.Entry) ([]apply.Entry
 	return s.e.Kind.MergeScaleEntries(object, body, s.e.objectVersion)
 }
 
-// projectionError returns the error for an object that has no projection, such as one with a malformed selector.
+// projectionError returns the 400 for an object without a projection, for instance because its selector is malformed.
 func projectionError(err error) error { return apierrors.NewBadRequest(err.Error()) }
 
-// CheckScale rejects reading the scale of a custom resource that does not have the field of its replicas, as Kubernetes
-// does: a controller would take it for a scale of zero. A write to the scale sets the field.
+// CheckScale returns a 500 if the Scale of a custom resource is read and the object lacks the field at specReplicasPath, as
+// Kubernetes does: a controller could not distinguish the missing field from 0 replicas. A write to the Scale sets the field.
+// For other endpoints CheckScale returns nil.
 func (r *Registry) CheckScale(e *Endpoint, object *watchcache.Object) error {
 	if !e.isProjected() || e.evolving == nil {
 		return nil

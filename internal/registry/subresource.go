@@ -13,29 +13,31 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// Subresource is an endpoint below the objects of a resource. Everything that distinguishes one subresource from another
-// is here; which resources have it is part of their api.Kind.
+// Subresource implements a subresource, such as status or scale, for all resources that have it. The api.Kind of a resource
+// lists its subresources.
 type Subresource struct {
-	// Name is the last segment of its path.
+	// Name is the last segment of the subresource's URL path.
 	Name string
-	// Verbs are the verbs that it serves, in the order of discovery.
+	// Verbs are the verbs that the subresource serves, in the order of the discovery document.
 	Verbs []string
-	// Body is the type of its bodies; the zero value means the type of the resource.
+	// Body is the kind of request and response bodies; the zero value means the kind of the resource.
 	Body schema.GroupVersionKind
-	// NoTables reports that responses can not be Tables.
+	// NoTables reports that responses cannot be encoded as Tables.
 	NoTables bool
-	// project returns the projection of an endpoint whose bodies are not the objects themselves; nil if they are.
+	// project returns the projection for an endpoint whose bodies are of another kind than the resource; nil if bodies are
+	// objects of the resource.
 	project func(e *Endpoint) projection
-	// Restrict returns obj with only those changes to the live object that a write may make. nil means that the
-	// resource's reset fields say so.
+	// Restrict returns obj without the changes to the live object that a write to the subresource must not make. If it is
+	// nil, only the resource's reset fields restrict changes.
 	Restrict func(obj, live document.Value) document.Value
-	// Validate returns the errors and warnings of a prepared object; nil means the validation of the resource.
+	// Validate returns the validation errors and warnings of a prepared object; nil means the validation of the resource.
 	Validate func(values Values, p *prepared, live document.Value) (errs field.ErrorList, warnings []string)
-	// Warnings returns the warnings about a valid object; nil means those of the resource.
+	// Warnings returns the warnings about a valid object; nil means the warnings of the resource.
 	Warnings func(values Values, obj, live document.Value) []string
-	// Create serves the verb create: it acts on the object that the path names, and returns the status of the response.
-	// AlsoAccepts are further versions of its bodies. nil means that the subresource is read and written.
-	Create      func(ctx context.Context, a *Action) (metav1.Status, error)
+	// Create serves the verb create: it acts on the object that the URL path names, and returns the Status of the response.
+	// It is nil if the subresource does not serve create.
+	Create func(ctx context.Context, a *Action) (metav1.Status, error)
+	// AlsoAccepts lists group versions, besides that of Body, that the body of a create request may have.
 	AlsoAccepts []schema.GroupVersion
 }
 
@@ -56,7 +58,7 @@ func subresources() []*Subresource {
 	}
 }
 
-// Subresources describes the subresources that the registry implements.
+// Subresources returns the name, verbs and body kind of each subresource that the registry implements.
 func Subresources() (all []api.SubresourceInfo) {
 	for _, s := range subresources() {
 		all = append(all, api.SubresourceInfo{Name: s.Name, Verbs: s.Verbs, Body: s.Body})
@@ -64,37 +66,40 @@ func Subresources() (all []api.SubresourceInfo) {
 	return all
 }
 
-// Subresource returns a subresource; nil for names that are not implemented.
+// Subresource returns the subresource of a name; nil if the registry does not implement it.
 func (r *Registry) Subresource(name string) *Subresource { return r.subresources[name] }
 
-// validateAt returns the validation of a subresource whose rules the kind file has in a section of their own.
+// validateAt returns the Validate function of a subresource for which the kind file defines separate validation rules.
 func validateAt(name string) func(Values, *prepared, document.Value) (field.ErrorList, []string) {
 	return func(values Values, p *prepared, live document.Value) (field.ErrorList, []string) {
 		return values.ValidateSubresource(name, p.validated, live), nil
 	}
 }
 
-// projection is the relation between the bodies of a subresource and the objects behind them.
+// projection converts between objects of a resource and subresource bodies of another kind, such as Scale.
 type projection interface {
-	// project returns the body for a stored object, without managedFields.
+	// project returns the body for a stored object, without managedFields. It returns an error if the object has no such
+	// body.
 	project(stored document.Value) (document.Value, error)
-	// projectEntries returns the managed fields entries of an object as those of the body.
+	// projectEntries converts managed fields entries of an object to managed fields entries of the body.
 	projectEntries(entries []apply.Entry) ([]apply.Entry, error)
-	// complete returns a body that was sent whole with the fields that decoding it sets.
+	// complete returns the body of an update request with defaults.
 	complete(body document.Value) document.Value
-	// apply returns an object with the changes of a body.
+	// apply returns the object with the values of a body.
 	apply(obj, body document.Value) document.Value
-	// applyEntries returns the managed fields entries of an object after those of its body changed.
+	// applyEntries returns the managed fields entries of an object after a write to its body. object holds the entries of the
+	// object before the write, and body the entries of the body after it.
 	applyEntries(object, body []apply.Entry) ([]apply.Entry, error)
 }
 
-// projected is the body of a projection before and after a write, with its managed fields entries.
+// projected holds a subresource body, such as a Scale, before and after a write, with its managed fields entries.
 type projected struct{ before, after apply.Object }
 
-// isProjected reports whether the bodies of the endpoint are not the objects themselves.
+// isProjected reports whether the bodies of the endpoint are of another kind than the resource, such as Scale.
 func (e *Endpoint) isProjected() bool { return e.projection != nil }
 
-// mergeProjected writes to the projection of the live object, and applies the change to the object.
+// mergeProjected calls do with the projection of the live object, such as its Scale, and applies the change that do returns to
+// the live object.
 func (w *write) mergeProjected(live *loaded, do func(before apply.Object) (apply.Result, error)) (m merged, err error) {
 	projection := w.Endpoint.projection
 	var before apply.Object
@@ -118,8 +123,9 @@ func (w *write) mergeProjected(live *loaded, do func(before apply.Object) (apply
 	return m, err
 }
 
-// checkProjectedUID rejects a projected body with the uid of another object. Validation checks the uid of other bodies.
-// Callers ignore the error where kube-apiserver does not check it: for patches and webhooks of custom resources.
+// checkProjectedUID returns a 409 if the body of a subresource such as scale contains a uid that is not that of the object.
+// For other bodies it returns nil: validation checks their uid. Callers ignore the error where kube-apiserver does not check
+// the uid: for patches and webhooks of custom resources.
 func (w *write) checkProjectedUID(live *loaded, body document.Value) error {
 	if !w.Endpoint.isProjected() {
 		return nil
@@ -129,8 +135,7 @@ func (w *write) checkProjectedUID(live *loaded, body document.Value) error {
 	return w.checkUID(live, body, resource)
 }
 
-// statusSubresource is the status of an object. Its validation differs from that of the object: it sees the object without
-// the defaults of fields that the endpoint resets.
+// statusSubresource is the subresource status. It validates the object without the defaults that follow from reset fields.
 func statusSubresource() *Subresource {
 	return &Subresource{
 		Name:  api.StatusSubresource,
@@ -145,7 +150,7 @@ func statusSubresource() *Subresource {
 	}
 }
 
-// finalizeSubresource removes the finalizers of a namespace.
+// finalizeSubresource is the subresource finalize, through which clients remove spec.finalizers of a namespace.
 func finalizeSubresource() *Subresource {
 	return &Subresource{Name: "finalize", Verbs: []string{"update"}, NoTables: true}
 }

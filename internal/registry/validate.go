@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// validate applies the resource's own validation to a prepared object, and warns about valid fields that are deprecated
-// or have no effect.
+// validate returns a 422 if a prepared object is invalid according to the resource's validation, or if admission plugins have
+// added errors. For a valid object it adds warnings about fields that are deprecated or have no effect.
 func (w *write) validate(live *loaded, a *admitted, p *prepared) error {
 	e := w.Endpoint
 	if live.object == nil {
@@ -33,7 +33,7 @@ func (w *write) validate(live *loaded, a *admitted, p *prepared) error {
 	return nil
 }
 
-// validationErrors returns the errors of the resource's validation, or of the subresource's if it has its own.
+// validationErrors returns the errors of the subresource's validation, or of the resource's if the subresource has none.
 func (w *write) validationErrors(live *loaded, p *prepared) (field.ErrorList, error) {
 	e := w.Endpoint
 	if e.subresource != nil && e.subresource.Validate != nil {
@@ -58,7 +58,7 @@ func (w *write) validationErrors(live *loaded, p *prepared) (field.ErrorList, er
 	return errs, nil
 }
 
-// warn adds the warnings about a valid object. A no-op has them, too.
+// warn adds the warnings about a valid object, such as deprecated fields, to the response. It is called for no-ops too.
 func (w *write) warn(live *loaded, doc document.Value) {
 	warnings := w.Endpoint.stored.Warnings
 	if s := w.Endpoint.subresource; s != nil && s.Warnings != nil {
@@ -69,7 +69,8 @@ func (w *write) warn(live *loaded, doc document.Value) {
 	}
 }
 
-// validateAdmission runs the validating half of the admission chain.
+// validateAdmission runs the validating half of the admission chain on a prepared object. noOp reports that the write changes
+// nothing; then only the plugins that handle no-ops run.
 func (w *write) validateAdmission(ctx context.Context, live *loaded, a *admitted, p *prepared, noOp bool) error {
 	if !a.plan.Validates(noOp) {
 		return nil
@@ -98,8 +99,8 @@ func (w *write) validateAdmission(ctx context.Context, live *loaded, a *admitted
 	return nil
 }
 
-// validatedObject returns the object that validating admission sees, at the storage version: with its new generation, and
-// with fields that are pruned when it is stored.
+// validatedObject returns the object for validating admission, at the storage version: with its new generation, and with the
+// fields that are pruned when it is stored.
 func (w *write) validatedObject(live *loaded, a *admitted, p *prepared) document.Value {
 	metadata := p.object.Document.Get("metadata")
 	if a.unpruned.IsAbsent() {
@@ -107,7 +108,7 @@ func (w *write) validatedObject(live *loaded, a *admitted, p *prepared) document
 	}
 	e := w.Endpoint
 	doc := e.Kind.Prepare(e.Subresource, a.unpruned, live.stored, api.Write{Version: e.Version, Time: w.Now(), User: apiUser(w.User)})
-	known, _, _ := readSilently(e.values, a.unpruned) // it could be decoded before
+	known, _, _ := readSilently(e.values, a.unpruned) // pruneReturned has decoded it without error
 	for i, all := 0, a.unpruned.Get("metadata"); i < all.Len(); i++ {
 		if name := all.Name(i); known.Lookup("metadata", name).IsAbsent() {
 			metadata = metadata.With(name, all.At(i))
@@ -116,8 +117,8 @@ func (w *write) validatedObject(live *loaded, a *admitted, p *prepared) document
 	return doc.With("metadata", metadata)
 }
 
-// Review runs admission on an object that is answered and never stored, such as a SubjectAccessReview. It returns the
-// object as admission leaves it; absent if no plugin handles it.
+// Review runs admission on the object of a create request that is never stored, such as a SubjectAccessReview. It returns the
+// object after admission; absent if no plugin handles it.
 func (r *Registry) Review(ctx context.Context, request *Request) (document.Value, error) {
 	w := r.newWrite(request, verb{create: &creation{}})
 	live := &loaded{}
@@ -146,7 +147,8 @@ func (r *Registry) Review(ctx context.Context, request *Request) (document.Value
 	}
 }
 
-// attemptReview runs admission on a review once. It returns errAdmissionStale if the request must be repeated.
+// attemptReview runs admission on an object that is not stored, once, and commits the writes of admission plugins. It returns
+// errAdmissionStale if admission must be repeated.
 func (w *write) attemptReview(ctx context.Context, live *loaded, m merged, plan *admission.Plan) (document.Value, error) {
 	a, err := w.mutate(ctx, live, m, plan)
 	if err != nil {
