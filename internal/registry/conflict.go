@@ -14,8 +14,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// conflictStatus returns the 409 for conflicts in the form of Kubernetes, with a cause for each field and owner. Each cause also has
-// the live and the applied value of the field, and the time of the owner's last write.
+// conflictStatus returns the 409 for apply conflicts with the message of Kubernetes, and with one cause for each field and owning
+// managed fields entry. Unlike in Kubernetes each cause also contains the live and the applied value of the field, formatted by
+// show, and the time of the entry.
 func conflictStatus(e *apply.ConflictError, show func(document.Value) string) error {
 	type owned struct {
 		rank, manager, path string
@@ -57,8 +58,8 @@ func conflictStatus(e *apply.ConflictError, show func(document.Value) string) er
 	return apierrors.NewApplyConflict(causes, text.String())
 }
 
-// shallowFirst is the order in which Kubernetes lists the conflicts of an owner: in each map or list, first the fields that
-// conflict themselves, then those inside of nested maps and lists.
+// shallowFirst compares conflicts in the order in which Kubernetes lists the conflicts with a field manager: in each map or list,
+// first its own fields, then fields inside of nested maps and lists.
 func shallowFirst(a, b apply.Conflict) int {
 	i := 0
 	for i < min(len(a.Path), len(b.Path)) && a.Path[i].Compare(b.Path[i]) == 0 {
@@ -73,8 +74,8 @@ func shallowFirst(a, b apply.Conflict) int {
 	return a.Path.Compare(b.Path)
 }
 
-// ownerSortKey returns the sort key of an owner, as in Kubernetes: the JSON of the identity of its entry, without its time and, for
-// Apply entries, without its version.
+// ownerSortKey returns the key by which Kubernetes sorts the owners of conflicting fields: the JSON of the managed fields entry
+// without its time and fields and, for Apply entries, without its apiVersion.
 func ownerSortKey(e apply.Entry) string {
 	entry := metav1.ManagedFieldsEntry{Manager: e.Manager, Operation: metav1.ManagedFieldsOperationType(e.Operation), Subresource: e.Subresource}
 	if e.Operation == apply.Update {
@@ -87,7 +88,8 @@ func ownerSortKey(e apply.Entry) string {
 	return string(text)
 }
 
-// formatOwner names an owner as Kubernetes does.
+// formatOwner returns the description of a managed fields entry in Kubernetes' conflict messages, such as
+// "kubectl" using apps/v1.
 func formatOwner(e apply.Entry) string {
 	text := fmt.Sprintf("%q", e.Manager)
 	if e.Subresource != "" {
@@ -99,7 +101,8 @@ func formatOwner(e apply.Entry) string {
 	return text + " using " + e.APIVersion
 }
 
-// conflictDetail returns the values of the field and the time of the owner's last write, which Kubernetes does not report.
+// conflictDetail returns the part of a conflict message that Kubernetes does not have: the live and the applied value of the
+// field, and the time of the managed fields entry.
 func conflictDetail(c apply.Conflict, owner apply.Entry, show func(document.Value) string) string {
 	text := fmt.Sprintf(": the field is %s, and would become %s", show(c.Live), show(c.Wanted))
 	if !owner.Time.IsZero() {
@@ -108,11 +111,11 @@ func conflictDetail(c apply.Conflict, owner apply.Entry, show func(document.Valu
 	return text
 }
 
-// maxValueLength is the maximum length of a value in an error.
+// maxValueLength is the maximum length, in bytes, of a value in an error message. Longer values are truncated.
 const maxValueLength = 100
 
-// valueFormatter returns the function that formats values of the resource in errors. Errors end up in logs and terminals, so it hides the
-// values of Secrets.
+// valueFormatter returns the function that formats values in error messages. Because error messages are logged and printed to
+// terminals, values of Secrets are replaced by a description of their type.
 func (e *Endpoint) valueFormatter() func(document.Value) string {
 	if e.isSecret() {
 		return formatHidden

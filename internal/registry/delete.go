@@ -29,27 +29,27 @@ type Deletion struct {
 	Endpoint        *Endpoint
 	Namespace, Name string
 	DryRun          bool
-	// UID and ResourceVersion are preconditions; nil is none. An empty string is a precondition that no object meets.
+	// UID and ResourceVersion are preconditions; nil means no precondition. No object satisfies an empty string.
 	UID, ResourceVersion *string
-	// Precondition is called with the object that is about to be deleted; nil allows it. If it returns false, Delete
-	// returns ErrPrecondition.
+	// Precondition is called with the object before it is deleted. If it returns false, Delete returns ErrPrecondition. nil
+	// means no precondition.
 	Precondition func(doc document.Value) bool
-	// GracePeriod is the grace period in seconds if HasGracePeriod; else the resource decides.
+	// GracePeriod is the grace period in seconds if HasGracePeriod is true; otherwise the resource's default applies.
 	GracePeriod    int64
 	HasGracePeriod bool
-	// Propagation decides about the dependents of the object.
+	// Propagation is the propagation policy for the dependents of the object.
 	Propagation Propagation
-	// User, Options and Warn are for admission. The server's own deletions may leave them out.
+	// User, Options and Warn are passed to admission plugins. Deletions by the server itself may omit them.
 	User    user.Info
 	Options metav1.DeleteOptions
 	Warn    func(text string)
-	// isOfCollection reports whether the request does not name the object.
+	// isOfCollection reports whether the object is deleted by a deletecollection request.
 	isOfCollection bool
-	// isAdmitted skips the admission chain.
+	// isAdmitted reports that the admission chain must not run, for instance because it has run on an Eviction.
 	isAdmitted bool
 }
 
-// SetOptions sets the fields of a deletion that DeleteOptions have.
+// SetOptions sets the fields of a deletion from DeleteOptions: dry run, propagation, grace period and preconditions.
 func (d *Deletion) SetOptions(o metav1.DeleteOptions) {
 	d.Options, d.DryRun, d.Propagation = o, len(o.DryRun) > 0, propagationOf(d.Endpoint.Kind, &o)
 	if o.GracePeriodSeconds != nil {
@@ -65,8 +65,8 @@ func (d *Deletion) SetOptions(o metav1.DeleteOptions) {
 	}
 }
 
-// propagationOf returns the propagation policy of options. The deprecated orphanDependents has no foreground, except for
-// namespaces.
+// propagationOf returns the propagation policy of options. The deprecated orphanDependents takes precedence: true means Orphan,
+// and false means Background, or Foreground for namespaces.
 func propagationOf(kind *api.Kind, o *metav1.DeleteOptions) Propagation {
 	//lint:ignore SA1019 clients still use it
 	orphan := o.OrphanDependents
@@ -83,21 +83,23 @@ func propagationOf(kind *api.Kind, o *metav1.DeleteOptions) Propagation {
 	return Background
 }
 
-// ErrPrecondition is the error of a deletion whose Precondition does not hold.
+// ErrPrecondition is returned by Delete if Deletion.Precondition returns false.
 var ErrPrecondition = errors.New("the precondition of the deletion does not hold")
 
 // Deleted is the outcome of a deletion.
 type Deleted struct {
-	// Object is the last version of the object, or the one that waits for its finalizers or grace period.
+	// Object is the last state of the removed object, or the object with a deletionTimestamp if Pending is true.
 	Object *watchcache.Object
-	// Pending reports whether the object still exists: it has finalizers, or a grace period.
+	// Pending reports whether the object still exists, because it has finalizers or its grace period has not ended.
 	Pending bool
-	UID     string
+	// UID is the uid of the removed object; "" if Pending is true.
+	UID string
 	// Revision is the revision of the commit; 0 if there was none.
 	Revision storage.Revision
 }
 
-// Delete deletes an object, or marks it as deleted if it has finalizers or a grace period.
+// Delete deletes an object, or marks it as deleted if it has finalizers or a grace period. It returns a 404 if the object does
+// not exist, and a 409 if a precondition does not hold.
 func (r *Registry) Delete(ctx context.Context, d *Deletion) (Deleted, error) {
 	e := d.Endpoint
 	if check := e.strategy.CheckDelete; check != nil {
@@ -118,14 +120,15 @@ func (r *Registry) Delete(ctx context.Context, d *Deletion) (Deleted, error) {
 		if !errors.As(err, &conflict) {
 			return deleted, err
 		}
-		// The object has changed since it was loaded: try again, as long as the client waits.
+		// The object has changed after it was loaded. The deletion is retried until the context ends.
 		if err := ctx.Err(); err != nil {
 			return Deleted{}, StoreError(err)
 		}
 	}
 }
 
-// deleteLive deletes the loaded object. It returns a *storage.ConflictError if the object has changed since.
+// deleteLive deletes the loaded object, or marks it as deleted. It returns a *storage.ConflictError if the object has changed
+// after it was loaded.
 func (r *Registry) deleteLive(ctx context.Context, d *Deletion, live *watchcache.Object) (Deleted, error) {
 	parsed, err := r.parsed(live)
 	if err != nil {
@@ -161,7 +164,8 @@ func (r *Registry) deleteLive(ctx context.Context, d *Deletion, live *watchcache
 	return r.deleteNow(ctx, d, live, parsed, marked, conditions)
 }
 
-// deleteNow removes an object without pending finalizers or grace period. Resources with a grace period return the marked object.
+// deleteNow removes an object without pending finalizers or grace period from the store. For a resource with grace periods,
+// the result contains the object marked as deleted; for other resources, the object unchanged.
 func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.Object, parsed apply.Object, marked document.Value, conditions []storage.Write) (Deleted, error) {
 	deleted := Deleted{Object: live, UID: parsed.Document.Lookup("metadata", "uid").Text()}
 	if d.Endpoint.Kind.Graceful {
@@ -184,17 +188,19 @@ func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.
 	return deleted, err
 }
 
-// draft returns a changed version of a stored object that is not stored itself.
+// unstoredVersion returns a changed version of a stored object, with the key and revision of the stored object. It writes
+// nothing.
 func (r *Registry) unstoredVersion(live *watchcache.Object, changed apply.Object) (*watchcache.Object, error) {
 	key := watchcache.Key{Kind: live.Kind(), Namespace: live.Namespace(), Name: live.Name()}
 	return r.Cache.Draft(key, encodeJSON(changed), live.Revision())
 }
 
-// commitMark stores an object that is marked as deleted.
+// commitMark stores an object that is marked as deleted, in one transaction with the conditions of admission plugins. A dry run
+// stores nothing.
 func (r *Registry) commitMark(ctx context.Context, d *Deletion, live *watchcache.Object, marked apply.Object, conditions []storage.Write) (Deleted, error) {
 	if d.DryRun {
-		draft, err := r.unstoredVersion(live, marked)
-		return Deleted{Object: draft, Pending: true}, err
+		unstored, err := r.unstoredVersion(live, marked)
+		return Deleted{Object: unstored, Pending: true}, err
 	}
 	own := storage.Write{Key: live.Key(), Expected: live.Revision(), Value: encodeJSON(marked)}
 	written, revision, err := r.commit(ctx, append(slices.Clone(conditions), own)...)
@@ -204,40 +210,40 @@ func (r *Registry) commitMark(ctx context.Context, d *Deletion, live *watchcache
 	return Deleted{Object: written[len(written)-1], Pending: true, Revision: revision}, nil
 }
 
-// checkPreconditions checks uid and resourceVersion. The errors are those of Kubernetes, which name the kind where others
-// name the resource, and are worded differently for namespaces and CustomResourceDefinitions.
+// checkPreconditions returns a 409 if UID or ResourceVersion is not that of the object. The messages are those of Kubernetes,
+// which contain the kind instead of the resource, and which differ for namespaces and CustomResourceDefinitions.
 func (d *Deletion) checkPreconditions(live *watchcache.Object, doc document.Value) error {
 	kind := d.Endpoint.Kind
-	mismatch := func(field, expected, is, happened string) error {
+	mismatch := func(field, expected, actual, happened string) error {
 		if kind.ContainsObjects || d.Endpoint.strategy.MarkDeleted != nil {
 			//lint:ignore ST1005 as Kubernetes writes it
 			return apierrors.NewConflict(d.Endpoint.resource(), d.Name, fmt.Errorf(
-				"Precondition failed: %[1]s in precondition: %[2]s, %[1]s in object meta: %[3]s", field, expected, is))
+				"Precondition failed: %[1]s in precondition: %[2]s, %[1]s in object meta: %[3]s", field, expected, actual))
 		}
 		return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Name}, d.Name, fmt.Errorf(
-			"the %[1]s in the precondition (%[2]s) does not match the %[1]s in record (%[3]s). The object might have been %[4]s", field, expected, is, happened))
+			"the %[1]s in the precondition (%[2]s) does not match the %[1]s in record (%[3]s). The object might have been %[4]s", field, expected, actual, happened))
 	}
 	if uid := doc.Lookup("metadata", "uid").Text(); d.UID != nil && *d.UID != uid {
 		return mismatch("UID", *d.UID, uid, "deleted and then recreated")
 	}
-	if is := fmt.Sprint(live.Revision()); d.ResourceVersion != nil && *d.ResourceVersion != is {
-		return mismatch("ResourceVersion", *d.ResourceVersion, is, "modified")
+	if actual := fmt.Sprint(live.Revision()); d.ResourceVersion != nil && *d.ResourceVersion != actual {
+		return mismatch("ResourceVersion", *d.ResourceVersion, actual, "modified")
 	}
 	return nil
 }
 
-// admitDeletion runs the admission chain on a deletion, and returns the writes and conditions that plugins add to its transaction. Plugins cannot change
-// the object.
+// admitDeletion runs the admission chain on a deletion, and returns the writes and conditions that plugins add to its
+// transaction. Plugins cannot change the object.
 func (r *Registry) admitDeletion(ctx context.Context, d *Deletion, live *watchcache.Object) ([]storage.Write, error) {
 	plan := d.Endpoint.admission.Plan(admission.Delete)
 	if plan == nil || d.isAdmitted {
 		return nil, nil
 	}
-	shown, err := r.At(d.Endpoint, live)
+	converted, err := r.At(d.Endpoint, live)
 	if err != nil {
 		return nil, StoreError(err)
 	}
-	old, err := r.parsed(shown)
+	old, err := r.parsed(converted)
 	if err != nil {
 		return nil, StoreError(err)
 	}
@@ -259,12 +265,12 @@ func (r *Registry) admitDeletion(ctx context.Context, d *Deletion, live *watchca
 		err = plan.Validate(ctx, a, false)
 	}
 	if err != nil && !isStatus(err) {
-		err = apierrors.NewInternalError(err) // so that its cause is not taken for a lost race
+		err = apierrors.NewInternalError(err) // a wrapped *storage.ConflictError must not cause a retry
 	}
 	return a.Commits(), err
 }
 
-// deletionSource is the admission source of a deletion.
+// deletionSource is the admission.Source of a deletion.
 type deletionSource struct {
 	converter
 	registry *Registry
@@ -287,12 +293,12 @@ func (s *deletionSource) OldWhole() (document.Value, error) {
 	return s.registry.wholeAt(s.deletion.Endpoint, s.live)
 }
 
-// maxConcurrentDeletions is the maximum number of objects of a collection that are deleted at the same time, so that they
-// share the fsync of a group commit.
+// maxConcurrentDeletions is the maximum number of objects that a deletecollection request deletes concurrently. Concurrent
+// deletions share the fsync of a group commit.
 const maxConcurrentDeletions = 32
 
-// DeleteCollection deletes objects and returns the revision of the last commit. Objects that do not exist any more are not
-// an error. The first error stops the deletion of further objects.
+// DeleteCollection deletes objects with the options of d and returns the revision of the last commit; 0 if there was none.
+// Objects that no longer exist are skipped. The first error stops the deletion of further objects and is returned.
 func (r *Registry) DeleteCollection(ctx context.Context, d Deletion, all []*watchcache.Object) (last storage.Revision, err error) {
 	var newest atomic.Int64
 	d.isOfCollection, d.Warn = true, synchronized(d.Warn)
@@ -321,7 +327,7 @@ func (r *Registry) DeleteCollection(ctx context.Context, d Deletion, all []*watc
 	return storage.Revision(newest.Load()), err
 }
 
-// synchronized returns a function that may be called concurrently.
+// synchronized returns a function that calls warn and may be called concurrently; nil if warn is nil.
 func synchronized(warn func(string)) func(string) {
 	if warn == nil {
 		return nil

@@ -11,21 +11,22 @@ import (
 // Propagation is the propagation policy of a deletion.
 type Propagation string
 
-// The policies. The default follows from the finalizers of the object, or else from its resource.
+// The propagation policies.
 const (
-	DefaultPropagation Propagation = ""
+	DefaultPropagation Propagation = ""           // determined by the object's finalizers, or by its resource if it has none
 	Background         Propagation = "Background" // dependents are deleted after the object
-	Foreground         Propagation = "Foreground" // the object is deleted after the dependents that block it
-	Orphan             Propagation = "Orphan"     // dependents lose the owner reference
+	Foreground         Propagation = "Foreground" // the object is deleted after the dependents with blockOwnerDeletion
+	Orphan             Propagation = "Orphan"     // dependents are not deleted; their ownerReference is removed
 )
 
-// The finalizers that the garbage collector removes.
+// The finalizers for the propagation policies Orphan and Foreground. The garbage collector removes them.
 const (
 	OrphanFinalizer     = "orphan"
 	ForegroundFinalizer = "foregroundDeletion"
 )
 
-// mark returns the object marked as deleted, and reports whether its finalizers or its grace period are pending.
+// mark returns the object marked as deleted: with a deletionTimestamp, and with the finalizer of the propagation policy. pending
+// reports whether the object cannot be removed yet, because it has finalizers or its grace period has not ended.
 func (d *Deletion) mark(doc document.Value, now time.Time) (marked document.Value, pending bool) {
 	kind := d.Endpoint.Kind
 	if kind.ContainsObjects && !isMarkedDeleted(doc) {
@@ -52,8 +53,9 @@ func isMarkedDeleted(doc document.Value) bool {
 	return !doc.Lookup("metadata", "deletionTimestamp").IsAbsent()
 }
 
-// withGrace sets the grace period of an object of a graceful resource, and returns it. A later deletion can only shorten it;
-// isPending reports that the deletion changes nothing while the grace period lasts.
+// withGrace sets the grace period, in seconds, and the deletionTimestamp of an object whose resource has grace periods, such as
+// pods. A repeated deletion can only shorten the grace period; isPending reports that it does not, so that the object remains
+// unchanged.
 func (d *Deletion) withGrace(doc document.Value, now time.Time) (marked document.Value, grace int64, isPending bool) {
 	if !d.Endpoint.Kind.Graceful {
 		return doc, 0, false
@@ -75,7 +77,8 @@ func (d *Deletion) withGrace(doc document.Value, now time.Time) (marked document
 	return shortenGrace(doc, grace, had, now), grace, false
 }
 
-// gracePeriod returns the grace period of a marked object in seconds.
+// gracePeriod returns deletionGracePeriodSeconds of an object that is being deleted; 0 if it has none. A negative value counts
+// as 1.
 func gracePeriod(doc document.Value) int64 {
 	had, _ := doc.Lookup("metadata", "deletionGracePeriodSeconds").Int64()
 	if had < 0 {
@@ -84,7 +87,8 @@ func gracePeriod(doc document.Value) int64 {
 	return had
 }
 
-// shortened shortens the grace period of an object. If it has expired by then, it is at most one second.
+// shortenGrace shortens the grace period of an object from had to grace seconds. If the shorter period would have ended before
+// now, the deletionTimestamp becomes now and the grace period at most one second.
 func shortenGrace(doc document.Value, grace, had int64, now time.Time) document.Value {
 	end, err := time.Parse(time.RFC3339, doc.Lookup("metadata", "deletionTimestamp").Text())
 	if end = end.Add(seconds(grace - had)); err != nil || end.Before(now) {
@@ -95,14 +99,15 @@ func shortenGrace(doc document.Value, grace, had int64, now time.Time) document.
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
-// withDeletionTime sets the deletion timestamp and the grace period.
+// withDeletionTime returns the object with the deletionTimestamp end and a grace period in seconds.
 func withDeletionTime(doc document.Value, end time.Time, grace int64) document.Value {
 	return doc.With("metadata", doc.Get("metadata").
 		With("deletionTimestamp", document.NewString(end.UTC().Format(time.RFC3339))).
 		With("deletionGracePeriodSeconds", document.NewInt(grace)))
 }
 
-// withoutGrace marks an object that only waits for its finalizers. A deletion timestamp that has passed stays.
+// withZeroGrace marks an object as deleted with a grace period of 0, because only its finalizers prevent its removal. A
+// deletionTimestamp in the past is retained; one in the future becomes now.
 func withZeroGrace(doc document.Value, now time.Time) document.Value {
 	if !isMarkedDeleted(doc) {
 		return withDeletionTime(withNextGeneration(doc), now, 0)
@@ -124,13 +129,13 @@ func withNextGeneration(doc document.Value) document.Value {
 	return doc.With("metadata", metadata.With("generation", document.NewInt(generation+1)))
 }
 
-// terminating marks a namespace, which is deleted when it is empty.
+// markTerminating returns a namespace with a deletionTimestamp and the phase Terminating.
 func markTerminating(doc document.Value, now time.Time) document.Value {
 	metadata := doc.Get("metadata").With("deletionTimestamp", document.NewString(now.UTC().Format(time.RFC3339)))
 	return doc.With("metadata", metadata).With("status", doc.Get("status").With("phase", document.NewString("Terminating")))
 }
 
-// withFinalizers sets the garbage collector's finalizer that the propagation policy requires, and removes the other one.
+// withFinalizers returns the object with the finalizer of the propagation policy, and without that of another policy.
 func (d *Deletion) withFinalizers(doc document.Value) document.Value {
 	var before, after []string
 	for _, f := range doc.Lookup("metadata", "finalizers").Items() {
@@ -156,6 +161,7 @@ func (d *Deletion) withFinalizers(doc document.Value) document.Value {
 	return doc.With("metadata", doc.Get("metadata").With("finalizers", document.NewList(list...)))
 }
 
+// sameSet reports whether two slices contain the same strings, ignoring order and duplicates.
 func sameSet(a, b []string) bool {
 	a, b = slices.Clone(a), slices.Clone(b)
 	slices.Sort(a)
@@ -163,8 +169,8 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
 }
 
-// propagation returns the policy that applies: the client's, or else that of the object's finalizers, or else that of the
-// resource.
+// propagation returns the propagation policy of the request, or if it has none, that of the object's finalizers, or if there are
+// none, that of the resource. For resources that are not garbage collected it is always Background.
 func (d *Deletion) propagation(finalizers []string) Propagation {
 	kind := d.Endpoint.Kind
 	switch {
@@ -187,12 +193,13 @@ func (d *Deletion) propagation(finalizers []string) Propagation {
 	return Background
 }
 
-// isDeletionComplete reports whether a marked object can be removed: its grace period is over and it has no finalizers.
+// isDeletionComplete reports whether an object can be removed from the store: it is marked as deleted, its grace period is 0 and
+// it has no finalizers.
 func isDeletionComplete(kind *api.Kind, doc document.Value) bool {
 	return isMarkedDeleted(doc) && gracePeriod(doc) == 0 && !hasFinalizers(kind, doc)
 }
 
-// hasFinalizers reports whether an object has finalizers, in the metadata or in the spec of a namespace.
+// hasFinalizers reports whether an object has finalizers: in metadata, or for a namespace in spec.
 func hasFinalizers(kind *api.Kind, doc document.Value) bool {
 	return doc.Lookup("metadata", "finalizers").Len() > 0 || kind.ContainsObjects && doc.Lookup("spec", "finalizers").Len() > 0
 }

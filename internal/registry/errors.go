@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// StoreError returns the API status for an error of the store or the watch cache. An API status passes unchanged; other
-// errors become a 500.
+// StoreError returns the API status for an error of the store or the watch cache. An API status is returned unchanged; an
+// unknown error becomes a 500.
 func StoreError(err error) error {
 	var (
 		tooNew  *watchcache.TooNewError
@@ -22,7 +22,7 @@ func StoreError(err error) error {
 	switch {
 	case isStatus(err):
 		return err
-	case errors.As(err, &unknown): // before its reason, such as a context that has ended
+	case errors.As(err, &unknown): // must precede the next case, because it may wrap context.Canceled
 		return apierrors.NewTimeoutError(fmt.Sprintf("the outcome of the write is unknown: %v; read the object to find out", err), 1)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return apierrors.NewTimeoutError("the request took too long", 1)
@@ -37,7 +37,7 @@ func StoreError(err error) error {
 	}
 }
 
-// tooNewError returns the 504 for a read at a future revision.
+// tooNewError returns Kubernetes' 504 for a read at a resourceVersion that does not exist yet.
 func tooNewError(e *watchcache.TooNewError) error {
 	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", e.Requested, e.Now), 1)
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}

@@ -7,15 +7,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The part of Kubernetes' warning that says when duplicate owner references were found: in the body, or after mutating admission.
-// For patches only the latter is checked.
+// The part of Kubernetes' warning about duplicate ownerReferences that states when they were found: in the body (nothing), or
+// after mutating admission. Patches are only checked after admission.
 const (
 	duplicatesInBody         = ""
 	duplicatesAfterAdmission = " after mutating admission happens"
 )
 
-// withUniqueOwnerReferences drops owner references that equal an earlier one, with the warning of Kubernetes. References
-// that only have the same uid are left to validation.
+// withUniqueOwnerReferences returns the object without ownerReferences that equal an earlier one, and adds Kubernetes' warning
+// about them. As in Kubernetes it retains references that have the same uid and differ otherwise.
 func (r *Request) withUniqueOwnerReferences(doc document.Value, when string) document.Value {
 	references := doc.Lookup("metadata", "ownerReferences")
 	if references.Len() < 2 {

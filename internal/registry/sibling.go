@@ -11,15 +11,17 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// warnOfSiblings warns an applier about members of a one-of that are set beside the member that was applied. That is not a
-// conflict: no field has two values. Validation usually rejects the object, without naming the owner of the other member.
+// warnOfSiblings adds a warning for each field that excludes an applied field, such as emptyDir in a volume to which hostPath was
+// applied. This is not a conflict, because the fields differ. Validation usually rejects the object, but its error does not name
+// the field manager of the other field.
 func (w *write) warnOfSiblings(m merged, config document.Value) {
 	for _, c := range w.Endpoint.oneOfs().Clashes(config, m.object.Document) {
 		w.Warn(w.siblingWarning(m, c))
 	}
 }
 
-// siblingWarning returns the warning about a member of a one-of that is set beside the applied one.
+// siblingWarning returns the warning about a field that excludes an applied field. It names the other field's managers and how
+// to remove that field.
 func (w *write) siblingWarning(m merged, c builtin.Clash) string {
 	owners := ownersOf(m.object.Entries, slices.Concat(c.Path, fieldset.Names(c.Sibling)))
 	owned, force := "no owner", ""
@@ -41,7 +43,7 @@ func (w *write) siblingWarning(m merged, c builtin.Clash) string {
 		c.Path, c.Applied, c.Discriminator, c.Value, c.Sibling, owned, c.Discriminator, c.Value, force)
 }
 
-// removal returns the advice how to remove a sibling.
+// removalAdvice returns the part of a warning that states how to remove the other field.
 func (w *write) removalAdvice(c builtin.Clash) string {
 	if !w.Unset {
 		return "remove " + c.Sibling + " by a patch"
@@ -49,7 +51,7 @@ func (w *write) removalAdvice(c builtin.Clash) string {
 	return fmt.Sprintf("to remove %s, apply %s: {%s: %s} beside %s", c.Sibling, c.Sibling, apply.UnsetMarkerKey, apply.UnsetMarkerValue, c.Applied)
 }
 
-// ownersOf returns the names of the field managers that own a field, or a part of it.
+// ownersOf returns descriptions of the managed fields entries that own a field, or a field inside of it.
 func ownersOf(entries []apply.Entry, path fieldset.Path) (owners []string) {
 	for _, entry := range entries {
 		fields, err := entry.Fields()

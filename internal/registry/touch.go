@@ -9,9 +9,9 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// Touch writes a change of the server itself to a stored object, as a field manager, without admission and validation. If
-// the object has changed meanwhile, it returns a *storage.ConflictError. The result is nil if the change completed the
-// deletion of the object.
+// Touch writes a change by the server itself, for instance by a controller, to a stored object, without admission and
+// validation. manager is the field manager of the change. If the object is no longer at the revision of live, it returns a
+// *storage.ConflictError. The result is nil if the change completed the deletion of the object.
 func (r *Registry) Touch(ctx context.Context, e *Endpoint, live *watchcache.Object, manager string, change func(document.Value) document.Value) (*watchcache.Object, error) {
 	return r.touch(e, live, manager, change, func(w storage.Write) (*watchcache.Object, error) {
 		written, _, err := r.commit(ctx, w)
@@ -22,7 +22,7 @@ func (r *Registry) Touch(ctx context.Context, e *Endpoint, live *watchcache.Obje
 	})
 }
 
-// touch is Touch with a function that commits the write.
+// touch implements Touch; commit commits the write. It does not call commit if change returns an equal object.
 func (r *Registry) touch(e *Endpoint, live *watchcache.Object, manager string, change func(document.Value) document.Value, commit func(storage.Write) (*watchcache.Object, error)) (*watchcache.Object, error) {
 	before, err := r.parsed(live)
 	if err != nil {
@@ -45,7 +45,8 @@ func (r *Registry) touch(e *Endpoint, live *watchcache.Object, manager string, c
 	return commit(write)
 }
 
-// Parsed returns a stored object as the apply engine takes it.
+// Parsed returns a stored object split into its document and its managed fields entries. Entries that cannot be decoded are
+// dropped.
 func (r *Registry) Parsed(live *watchcache.Object) (apply.Object, error) {
 	parsed, err := r.parsed(live)
 	if err != nil {
@@ -54,8 +55,8 @@ func (r *Registry) Parsed(live *watchcache.Object) (apply.Object, error) {
 	return parsed, nil
 }
 
-// Reown replaces only the managed fields entries of a stored object. parsed is the object of live. If the object has changed
-// meanwhile, it returns a *storage.ConflictError.
+// Reown replaces the managed fields entries of a stored object and nothing else. parsed is the result of Parsed for live. If the
+// object is no longer at the revision of live, it returns a *storage.ConflictError.
 func (r *Registry) Reown(ctx context.Context, live *watchcache.Object, parsed apply.Object, entries []apply.Entry) error {
 	parsed.Entries = entries
 	_, _, err := r.commit(ctx, storage.Write{Key: live.Key(), Expected: live.Revision(), Value: encodeJSON(parsed)})
