@@ -15,11 +15,12 @@ const (
 	ipv4 = "IPv4"
 	ipv6 = "IPv6"
 
-	single  = "SingleStack"
-	prefer  = "PreferDualStack"
-	require = "RequireDualStack"
+	singleStack      = "SingleStack"
+	preferDualStack  = "PreferDualStack"
+	requireDualStack = "RequireDualStack"
 )
 
+// familyOf returns the IP family of an address.
 func familyOf(address string) string {
 	if strings.Contains(address, ":") {
 		return ipv6
@@ -27,19 +28,20 @@ func familyOf(address string) string {
 	return ipv4
 }
 
-// withFamilies sets the IP family policy and the IP families of a service that does not state them.
+// withFamilies returns the spec with defaults for ipFamilyPolicy and ipFamilies. If validation will reject the spec, it sets no
+// default that would change the error.
 func withFamilies(spec, old document.Value) document.Value {
 	policy := spec.Get("ipFamilyPolicy").Text()
 	if policy == "" {
 		policy = familyPolicy(spec, old)
 		spec = spec.With("ipFamilyPolicy", document.NewString(policy))
 	}
-	if policy == single && !old.IsAbsent() {
-		spec = firstOnly(firstOnly(spec, old, "clusterIPs"), old, "ipFamilies")
+	if policy == singleStack && !old.IsAbsent() {
+		spec = keepFirst(keepFirst(spec, old, "clusterIPs"), old, "ipFamilies")
 	}
-	families := texts(spec.Get("ipFamilies"))
+	families := stringsOf(spec.Get("ipFamilies"))
 	before := len(families)
-	for i, address := range texts(spec.Get("clusterIPs")) {
+	for i, address := range stringsOf(spec.Get("clusterIPs")) {
 		if i < len(families) || address == "None" {
 			continue
 		}
@@ -49,12 +51,12 @@ func withFamilies(spec, old document.Value) document.Value {
 		families = append(families, ipv4)
 	}
 	if len(families) == 0 {
-		if policy == require && !isHeadlessWithoutSelector(spec) {
-			return spec // as above
+		if policy == requireDualStack && !isHeadlessWithoutSelector(spec) {
+			return spec // validation rejects it; a default would change the error
 		}
 		families = append(families, ipv4)
 	}
-	if isHeadlessWithoutSelector(spec) && len(families) == 1 && policy != single {
+	if isHeadlessWithoutSelector(spec) && len(families) == 1 && policy != singleStack {
 		families = append(families, map[string]string{ipv4: ipv6, ipv6: ipv4}[families[0]])
 	}
 	if len(families) == before {
@@ -67,18 +69,21 @@ func withFamilies(spec, old document.Value) document.Value {
 	return spec.With("ipFamilies", document.NewList(items...))
 }
 
+// familyPolicy returns the default ipFamilyPolicy: that of the live service, RequireDualStack for a headless service without
+// selector, and otherwise SingleStack.
 func familyPolicy(spec, old document.Value) string {
 	if was := old.Get("ipFamilyPolicy").Text(); was != "" {
 		return was
 	}
 	if isHeadlessWithoutSelector(spec) {
-		return require
+		return requireDualStack
 	}
-	return single
+	return singleStack
 }
 
-// firstOnly removes the second of two values that the update does not change.
-func firstOnly(spec, old document.Value, name string) document.Value {
+// keepFirst returns the spec with only the first of two values of a list field, if the update does not change the field. It
+// implements the change of a service to SingleStack.
+func keepFirst(spec, old document.Value, name string) document.Value {
 	values := spec.Get(name)
 	if values.Len() < 2 || !document.Equal(values, old.Get(name)) {
 		return spec
@@ -91,16 +96,17 @@ func isHeadlessWithoutSelector(spec document.Value) bool {
 	return spec.Get("clusterIP").Text() == "None" && spec.Get("selector").Len() == 0
 }
 
-// checkFamilies validates the IP families against the service network.
+// checkFamilies returns the validation errors of ipFamilyPolicy, ipFamilies and clusterIPs that follow from the service network,
+// which is IPv4 only.
 func checkFamilies(spec, old document.Value) (errs field.ErrorList) {
 	policy, path := spec.Get("ipFamilyPolicy").Text(), field.NewPath("spec", "ipFamilyPolicy")
-	addresses, families := texts(spec.Get("clusterIPs")), texts(spec.Get("ipFamilies"))
+	addresses, families := stringsOf(spec.Get("clusterIPs")), stringsOf(spec.Get("ipFamilies"))
 	reject := func(isInvalid bool, text string) {
 		if isInvalid {
 			errs = append(errs, field.Invalid(path, policy, text))
 		}
 	}
-	if policy == single {
+	if policy == singleStack {
 		reject(len(addresses) == 2, "must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified")
 		reject(len(families) == 2, "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified")
 	} else {
@@ -115,7 +121,7 @@ func checkFamilies(spec, old document.Value) (errs field.ErrorList) {
 	if len(errs) > 0 || isHeadlessWithoutSelector(spec) {
 		return errs
 	}
-	reject(policy == require, "this cluster is not configured for dual-stack services")
+	reject(policy == requireDualStack, "this cluster is not configured for dual-stack services")
 	for i, family := range families {
 		if family != ipv4 {
 			errs = append(errs, field.Invalid(field.NewPath("spec", "ipFamilies").Index(i), family, "not configured on this cluster"))
@@ -124,9 +130,10 @@ func checkFamilies(spec, old document.Value) (errs field.ErrorList) {
 	return errs
 }
 
-// keepsPreference reports whether an update keeps the addresses and families of a service with PreferDualStack.
-func keepsPreference(spec, old document.Value) bool {
-	same := func(name string) bool { return slices.Equal(texts(spec.Get(name)), texts(old.Get(name))) }
-	return hasAddress(old) && spec.Get("ipFamilyPolicy").Text() == prefer && old.Get("ipFamilyPolicy").Text() == prefer &&
+// keepsPreferDualStack reports whether an update leaves the policy PreferDualStack, the cluster IPs and the IP families of a
+// service unchanged. Then the IP families are not validated again.
+func keepsPreferDualStack(spec, old document.Value) bool {
+	same := func(name string) bool { return slices.Equal(stringsOf(spec.Get(name)), stringsOf(old.Get(name))) }
+	return hasClusterIPs(old) && spec.Get("ipFamilyPolicy").Text() == preferDualStack && old.Get("ipFamilyPolicy").Text() == preferDualStack &&
 		same("clusterIPs") && same("ipFamilies")
 }

@@ -8,24 +8,25 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// ports allocates the node ports of a service.
-func (r *allocation) ports(spec, old document.Value) (document.Value, error) {
+// assignNodePorts returns the spec with node ports and a health check node port, where the type of the service requires them. It
+// reserves the ports that the spec contains, and allocates the others.
+func (r *allocation) assignNodePorts(spec, old document.Value) (document.Value, error) {
 	var err error
-	if hasPorts(spec) {
+	if hasNodePorts(spec) {
 		// Requested node ports are reserved first, so that they are not allocated to other ports.
-		given := nodePorts{isNew: old.IsAbsent(), taken: map[[2]int64]bool{}, of: map[int64]int64{}}
+		assigned := nodePorts{isNew: old.IsAbsent(), taken: map[[2]int64]bool{}, byPort: map[int64]int64{}}
 		for i, port := range spec.Get("ports").Items() {
-			if err := r.reserveNodePort(i, port, given); err != nil {
+			if err := r.reserveNodePort(i, port, assigned); err != nil {
 				return spec, err
 			}
 		}
 		spec = withPorts(spec, func(_ int, port document.Value) document.Value {
-			if err != nil || number(port, "nodePort") != 0 || !allocatesNodePorts(spec) {
+			if err != nil || intField(port, "nodePort") != 0 || !allocatesNodePorts(spec) {
 				return port
 			}
 			var n int64
-			if n, err = r.nodePort(port, given); err != nil {
-				err = r.failed(fmt.Errorf("failed to allocate a nodePort: %w", err))
+			if n, err = r.assignNodePort(port, assigned); err != nil {
+				err = r.internalError(fmt.Errorf("failed to allocate a nodePort: %w", err))
 				return port
 			}
 			return port.With("nodePort", document.NewInt(n))
@@ -34,33 +35,36 @@ func (r *allocation) ports(spec, old document.Value) (document.Value, error) {
 	if err != nil || !hasHealthCheck(spec) {
 		return spec, err
 	}
-	return r.healthCheck(spec)
+	return r.assignHealthCheckPort(spec)
 }
 
-// nodePorts are the node ports of a service so far.
+// nodePorts are the node ports that were reserved or allocated so far for one service.
 type nodePorts struct {
+	// isNew reports whether the service is created.
 	isNew bool
-	taken map[[2]int64]bool // by node port and, if the service is new, port
-	of    map[int64]int64   // the first of each port
+	// taken holds pairs of a node port and, for a new service, the port number that uses it; otherwise the second number is 0.
+	taken map[[2]int64]bool
+	// byPort maps a port number to its first node port.
+	byPort map[int64]int64
 }
 
-// reserveNodePort reserves a requested node port. A new service may use one node port for several ports of the same number, which
-// differ in protocol; an existing one for any ports.
-func (r *allocation) reserveNodePort(i int, port document.Value, given nodePorts) error {
-	n, same := number(port, "nodePort"), number(port, "port")
+// reserveNodePort reserves the node port that spec.ports[i] contains, if any. In a new service, ports with the same port number,
+// which differ in protocol, may share a node port; in an existing service, any ports may.
+func (r *allocation) reserveNodePort(i int, port document.Value, assigned nodePorts) error {
+	n, portNumber := intField(port, "nodePort"), intField(port, "port")
 	if n == 0 {
 		return nil
 	}
-	pair := [2]int64{n, same}
-	if !given.isNew {
+	pair := [2]int64{n, portNumber}
+	if !assigned.isNew {
 		pair[1] = 0
 	}
-	if given.taken[pair] {
+	if assigned.taken[pair] {
 		return nil
 	}
-	given.taken[pair] = true
-	if given.of[same] == 0 {
-		given.of[same] = n
+	assigned.taken[pair] = true
+	if assigned.byPort[portNumber] == 0 {
+		assigned.byPort[portNumber] = n
 	}
 	if err := r.reservePort(n); err != nil {
 		return r.invalid(field.ErrorList{field.Invalid(field.NewPath("spec", "ports").Index(i).Child("nodePort"), n, err.Error())})
@@ -68,28 +72,29 @@ func (r *allocation) reserveNodePort(i int, port document.Value, given nodePorts
 	return nil
 }
 
-// nodePort allocates a node port. The ports of a new service that have the same number share one.
-func (r *allocation) nodePort(port document.Value, given nodePorts) (int64, error) {
-	same := number(port, "port")
-	if n := given.of[same]; n != 0 && given.isNew {
+// assignNodePort returns a node port for a port that does not contain one. Ports of a new service with the same port number share
+// a node port.
+func (r *allocation) assignNodePort(port document.Value, assigned nodePorts) (int64, error) {
+	portNumber := intField(port, "port")
+	if n := assigned.byPort[portNumber]; n != 0 && assigned.isNew {
 		return n, nil
 	}
 	n, err := r.allocatePort()
-	given.of[same] = n
+	assigned.byPort[portNumber] = n
 	return n, err
 }
 
-// healthCheck allocates the health check node port.
-func (r *allocation) healthCheck(spec document.Value) (document.Value, error) {
-	if n := number(spec, "healthCheckNodePort"); n != 0 {
+// assignHealthCheckPort reserves healthCheckNodePort of the spec, or allocates and sets it.
+func (r *allocation) assignHealthCheckPort(spec document.Value) (document.Value, error) {
+	if n := intField(spec, "healthCheckNodePort"); n != 0 {
 		if err := r.reservePort(n); err != nil {
-			return spec, r.failed(fmt.Errorf("failed to allocate requested HealthCheck NodePort %d: %w", n, err))
+			return spec, r.internalError(fmt.Errorf("failed to allocate requested HealthCheck NodePort %d: %w", n, err))
 		}
 		return spec, nil
 	}
 	n, err := r.allocatePort()
 	if err != nil {
-		return spec, r.failed(fmt.Errorf("failed to allocate a HealthCheck NodePort: %w", err))
+		return spec, r.internalError(fmt.Errorf("failed to allocate a HealthCheck NodePort: %w", err))
 	}
 	return spec.With("healthCheckNodePort", document.NewInt(n)), nil
 }

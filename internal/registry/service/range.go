@@ -5,10 +5,11 @@ import (
 	"math/rand/v2"
 )
 
-var errFull = errors.New("range is full")
+// errRangeFull is returned if all addresses or ports of a range are allocated. The message is that of Kubernetes.
+var errRangeFull = errors.New("range is full")
 
-// staticBand returns the size of the lower band of a range, which is for numbers that clients choose: size/divisor, at least 16
-// and at most limit. Ranges of up to 16 numbers have none.
+// staticBand returns the size of the lower band of a range of size numbers, which is for numbers that clients choose:
+// size/divisor, at least 16 and at most limit. It is 0 if size is at most 16.
 func staticBand(size, divisor, limit int) int {
 	const minBand = 16
 	if size <= minBand {
@@ -17,8 +18,8 @@ func staticBand(size, divisor, limit int) int {
 	return min(max(minBand, size/divisor), limit)
 }
 
-// allocateFree returns a free number below size; errFull if there is none. It searches the upper band from a random position on,
-// and then the lower band.
+// allocateFree returns a number below size for which isFree returns true; errRangeFull if there is none. It searches the upper
+// band, starting at a random number, and then the numbers below lower.
 func allocateFree(size, lower int, isFree func(n int) (bool, error)) (int, error) {
 	start := rand.IntN(size - lower)
 	for i := range size {
@@ -31,5 +32,5 @@ func allocateFree(size, lower int, isFree func(n int) (bool, error)) (int, error
 			return n, err
 		}
 	}
-	return 0, errFull
+	return 0, errRangeFull
 }

@@ -16,21 +16,21 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// The resources of reservations in keys.
+// The GROUP/RESOURCE of reservations in watch cache keys. The resource nodeports is internal.
 const (
 	addressKind = "networking.k8s.io/ipaddresses"
 	portKind    = "cadastre/nodeports"
 )
 
-// The range of node ports.
+// firstPort and lastPort limit the range of node ports, inclusively.
 const firstPort, lastPort = 30000, 32767
 
-// The user and the field manager of reservations.
-var user = &authn.User{Name: "system:apiserver"}
+// reservationUser and reservationManager are the user and the field manager that create reservations.
+var reservationUser = &authn.User{Name: "system:apiserver"}
 
-const manager = "cadastre"
+const reservationManager = "cadastre"
 
-// The errors of Kubernetes.
+// The errors for requested addresses and ports, with the messages of Kubernetes.
 var (
 	errAddressTaken   = errors.New("provided IP is already allocated")
 	errAddressOutside = errors.New("the provided network does not match the current range")
@@ -45,30 +45,32 @@ func addressKey(address string) key { return key{Kind: addressKind, Name: addres
 
 func portKey(port int64) key { return key{Kind: portKind, Name: strconv.FormatInt(port, 10)} }
 
-// allocation is the allocation for one write of a service.
+// allocation is the state of Strategy.Allocate for one write of a service.
 type allocation struct {
-	ctx     context.Context
-	all     *registry.Registry
-	network netip.Prefix
-	service document.Value
-	dryRun  bool
-	// current are the reservations of the live service, reserved those of the new one.
-	current  []key
+	ctx      context.Context
+	registry *registry.Registry
+	network  netip.Prefix
+	service  document.Value
+	dryRun   bool
+	// current holds the keys of the live service's reservations.
+	current []key
+	// reserved holds the keys of the reservations of the service to be written.
 	reserved map[string]bool
-	// placeholders is the number of invalid ports that a dry run has used.
+	// placeholders is the number of invalid ports that a dry run has assigned instead of free ones.
 	placeholders int
-	writes       []storage.Write
+	// writes create and delete reservations.
+	writes []storage.Write
 }
 
-// owner returns the namespace and name of the service in reservations.
-func (r *allocation) owner() (namespace, name string) {
+// serviceKey returns the namespace and name of the service, by which a reservation refers to it.
+func (r *allocation) serviceKey() (namespace, name string) {
 	metadata := r.service.Get("metadata")
 	return metadata.Get("namespace").Text(), metadata.Get("name").Text()
 }
 
-// find returns a reservation; nil if there is none. isOwn reports whether it belongs to the service.
-func (r *allocation) find(k key, f watchcache.Freshness) (there *watchcache.Object, isOwn bool, err error) {
-	there, err = r.all.Cache.Get(r.ctx, k, f)
+// findReservation returns the reservation with a key; nil if it does not exist. isOwn reports whether it refers to the service.
+func (r *allocation) findReservation(k key, f watchcache.Freshness) (there *watchcache.Object, isOwn bool, err error) {
+	there, err = r.registry.Cache.Get(r.ctx, k, f)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, false, nil
 	}
@@ -80,12 +82,12 @@ func (r *allocation) find(k key, f watchcache.Freshness) (there *watchcache.Obje
 		return nil, false, registry.StoreError(err)
 	}
 	parent := parsed.Document.Lookup("spec", "parentRef")
-	namespace, name := r.owner()
+	namespace, name := r.serviceKey()
 	return there, parent.Get("resource").Text() == "services" && parent.Get("namespace").Text() == namespace && parent.Get("name").Text() == name, nil
 }
 
-// reserveKey reserves a requested address or port. It returns taken if another service has it, and outside if it is not in the
-// range. A missing reservation of the live service is created again.
+// reserveKey reserves a requested address or port. It returns the error taken if another service has reserved it, and the error
+// outside if isInside is false, unless the live service has it. If the reservation of the live service is missing, it is created.
 func (r *allocation) reserveKey(k key, taken, outside error, isInside bool) error {
 	if r.reserved[k.String()] {
 		return taken
@@ -94,23 +96,23 @@ func (r *allocation) reserveKey(k key, taken, outside error, isInside bool) erro
 	if !isInside && !has {
 		return outside
 	}
-	there, isOwn, err := r.find(k, watchcache.Latest)
+	there, isOwn, err := r.findReservation(k, watchcache.Latest)
 	switch {
 	case err != nil:
 		return err
 	case there != nil && (!isOwn || !has):
 		return taken
 	case there == nil:
-		return r.add(k)
+		return r.addReservation(k)
 	}
 	r.reserved[k.String()] = true
 	return nil
 }
 
-// reserveAddress reserves a requested cluster IP.
+// reserveAddress reserves a requested cluster IP. A dry run only checks that it is in the service network.
 func (r *allocation) reserveAddress(address string) error {
 	ip, err := netip.ParseAddr(address)
-	isInside := err == nil && r.network.Contains(ip) && ip != r.network.Addr() && ip != r.addressAt(r.addresses()+1)
+	isInside := err == nil && r.network.Contains(ip) && ip != r.network.Addr() && ip != r.addressAt(r.addressCount()+1)
 	if r.dryRun {
 		if err != nil || !r.network.Contains(ip) {
 			return fmt.Errorf("the provided IP (%s) is not in the valid range. The range of valid IPs is %s", address, r.network)
@@ -120,36 +122,37 @@ func (r *allocation) reserveAddress(address string) error {
 	return r.reserveKey(addressKey(address), errAddressTaken, errAddressOutside, isInside)
 }
 
-// reservePort reserves a requested node port.
+// reservePort reserves a requested node port. A dry run does not check the range of node ports.
 func (r *allocation) reservePort(port int64) error {
 	return r.reserveKey(portKey(port), errPortTaken, errPortOutside, r.dryRun || port >= firstPort && port <= lastPort)
 }
 
-// allocateAddress reserves a free cluster IP. A dry run returns the address of the network, which is never allocated.
+// allocateAddress reserves a free cluster IP and returns it. A dry run returns the first address of the network, which is never
+// allocated.
 func (r *allocation) allocateAddress() (string, error) {
 	if r.dryRun {
 		return r.network.Addr().String(), nil
 	}
-	size := r.addresses()
+	size := r.addressCount()
 	n, err := allocateFree(size, staticBand(size, 16, 256), func(n int) (bool, error) { return r.isFree(addressKey(r.addressAt(n + 1).String())) })
 	if err != nil {
 		return "", err
 	}
 	address := r.addressAt(n + 1).String()
-	return address, r.add(addressKey(address))
+	return address, r.addReservation(addressKey(address))
 }
 
-// addresses returns the number of usable addresses of the network: without the first and the last.
-func (r *allocation) addresses() int { return 1<<(32-r.network.Bits()) - 2 }
+// addressCount returns the number of addresses of the network that can be allocated: all except the first and the last.
+func (r *allocation) addressCount() int { return 1<<(32-r.network.Bits()) - 2 }
 
-// addressAt returns the n-th address of the network.
+// addressAt returns the address of the network with index n; index 0 is the network address.
 func (r *allocation) addressAt(n int) netip.Addr {
 	bytes := r.network.Addr().As4()
 	binary.BigEndian.PutUint32(bytes[:], binary.BigEndian.Uint32(bytes[:])+uint32(n))
 	return netip.AddrFrom4(bytes)
 }
 
-// allocatePort reserves a free node port. A dry run returns a port outside of the range.
+// allocatePort reserves a free node port and returns it. A dry run returns a placeholder above the range of node ports.
 func (r *allocation) allocatePort() (int64, error) {
 	if r.dryRun {
 		r.placeholders++
@@ -160,19 +163,21 @@ func (r *allocation) allocatePort() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return int64(firstPort + n), r.add(portKey(int64(firstPort + n)))
+	return int64(firstPort + n), r.addReservation(portKey(int64(firstPort + n)))
 }
 
+// isFree reports whether neither the service nor another one has a reservation with the key. It reads the cached state, which may
+// be stale; then the commit fails with a conflict.
 func (r *allocation) isFree(k key) (bool, error) {
 	if r.reserved[k.String()] {
 		return false, nil
 	}
-	there, _, err := r.find(k, watchcache.Any)
+	there, _, err := r.findReservation(k, watchcache.Any)
 	return there == nil, err
 }
 
-// add adds a reservation to the writes.
-func (r *allocation) add(k key) error {
+// addReservation adds the creation of a reservation to the writes. In a dry run it only remembers the key.
+func (r *allocation) addReservation(k key) error {
 	r.reserved[k.String()] = true
 	if r.dryRun {
 		return nil
@@ -181,22 +186,22 @@ func (r *allocation) add(k key) error {
 		r.writes = append(r.writes, storage.Write{Key: k.String(), Value: []byte(r.reservation(k, "").JSON())})
 		return nil
 	}
-	kind, _ := r.all.Kinds.Resource("networking.k8s.io", "v1", "ipaddresses")
-	endpoint, err := r.all.Endpoint(kind, "v1", "")
+	kind, _ := r.registry.Kinds.Resource("networking.k8s.io", "v1", "ipaddresses")
+	endpoint, err := r.registry.Endpoint(kind, "v1", "")
 	if err != nil {
 		return err
 	}
-	write, err := r.all.PrepareCreation(r.ctx, &registry.Request{
-		Endpoint: endpoint, Name: k.Name, User: user, Manager: manager, Warn: func(string) {},
+	write, err := r.registry.PrepareCreation(r.ctx, &registry.Request{
+		Endpoint: endpoint, Name: k.Name, User: reservationUser, Manager: reservationManager, Warn: func(string) {},
 		Body: registry.Body{Text: r.reservation(k, familyOf(k.Name)).JSON()},
 	})
 	r.writes = append(r.writes, write)
 	return err
 }
 
-// reservation returns the object of a reservation.
+// reservation returns the object of a reservation. family is the IP family of an IPAddress, and "" for a node port.
 func (r *allocation) reservation(k key, family string) document.Value {
-	namespace, name := r.owner()
+	namespace, name := r.serviceKey()
 	metadata := document.NewMap(document.Field{Name: "name", Value: document.NewString(k.Name)})
 	if family != "" {
 		metadata = metadata.With("labels", document.NewMap(
@@ -215,9 +220,9 @@ func (r *allocation) reservation(k key, family string) document.Value {
 	)
 }
 
-// release adds the deletion of a reservation of the service to the writes.
+// release adds the deletion of a reservation to the writes, if it exists and refers to the service. A dry run adds nothing.
 func (r *allocation) release(k key) error {
-	there, isOwn, err := r.find(k, watchcache.Latest)
+	there, isOwn, err := r.findReservation(k, watchcache.Latest)
 	if err != nil || !isOwn || r.dryRun {
 		return err
 	}

@@ -17,25 +17,26 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Resource is the name of services in keys.
+// Resource is the GROUP/RESOURCE of services in watch cache keys.
 const Resource = "core/services"
 
-// DefaultCIDR is the default service network.
+// DefaultCIDR is the default network of cluster IPs.
 var DefaultCIDR = netip.MustParsePrefix("10.96.0.0/12")
 
-// Strategy returns the strategy of services: it allocates their cluster IPs, from an IPv4 network, and their node ports.
+// Strategy returns the strategy of services, which allocates cluster IPs from an IPv4 network, and node ports.
 func Strategy(network netip.Prefix) registry.Strategy {
 	return registry.Strategy{
 		Prepare: prepare,
 		Allocate: func(ctx context.Context, a *registry.Allocation, obj, live document.Value) (document.Value, []storage.Write, error) {
-			r := allocation{ctx: ctx, all: a.Registry, network: network.Masked(), dryRun: a.DryRun, reserved: map[string]bool{}}
+			r := allocation{ctx: ctx, registry: a.Registry, network: network.Masked(), dryRun: a.DryRun, reserved: map[string]bool{}}
 			return r.reserve(obj, live)
 		},
 	}
 }
 
-// reserve allocates the addresses and ports of a service, and releases those that it does not have any more. It returns the
-// service and the writes of the reservations.
+// reserve implements Strategy.Allocate: it allocates the cluster IP and the node ports of obj, and releases those of live that
+// obj does not have. It returns obj with the allocated values and the writes that create and delete reservations. If obj is
+// absent, it releases all reservations of live.
 func (r *allocation) reserve(obj, live document.Value) (document.Value, []storage.Write, error) {
 	r.service = obj
 	if obj.IsAbsent() {
@@ -44,7 +45,7 @@ func (r *allocation) reserve(obj, live document.Value) (document.Value, []storag
 	r.current = reservations(live.Get("spec"))
 	if !obj.IsAbsent() {
 		spec, old := obj.Get("spec"), live.Get("spec")
-		if hasAddress(spec) && !keepsPreference(spec, old) {
+		if hasClusterIPs(spec) && !keepsPreferDualStack(spec, old) {
 			errs := builtin.CheckAddresses(obj, live)
 			if len(errs) == 0 {
 				errs = checkFamilies(spec, old)
@@ -53,20 +54,20 @@ func (r *allocation) reserve(obj, live document.Value) (document.Value, []storag
 				return obj, nil, r.invalid(errs)
 			}
 		}
-		spec, err := r.address(spec, old)
+		spec, err := r.assignClusterIP(spec, old)
 		if err != nil {
 			return obj, nil, err
 		}
-		if spec, err = r.ports(spec, old); err != nil {
+		if spec, err = r.assignNodePorts(spec, old); err != nil {
 			return obj, nil, err
 		}
 		if !document.Same(spec, obj.Get("spec")) {
 			obj = obj.With("spec", spec)
 		}
 	}
-	now := reservations(obj.Get("spec"))
+	retained := reservations(obj.Get("spec"))
 	for _, key := range r.current {
-		if !slices.Contains(now, key) {
+		if !slices.Contains(retained, key) {
 			if err := r.release(key); err != nil {
 				return obj, nil, err
 			}
@@ -75,46 +76,47 @@ func (r *allocation) reserve(obj, live document.Value) (document.Value, []storag
 	return obj, r.writes, nil
 }
 
-// address allocates the cluster IP of a service. A changed cluster IP is left to validation, which rejects it.
-func (r *allocation) address(spec, old document.Value) (document.Value, error) {
-	requested := first(spec.Get("clusterIPs"))
-	if !hasAddress(spec) || isHeadless(spec) || hasAddress(old) && requested != first(old.Get("clusterIPs")) {
+// assignClusterIP returns the spec with a cluster IP: it reserves the one that the spec contains, or allocates one. If an update
+// changes the cluster IP, it returns the spec unchanged, and validation rejects it.
+func (r *allocation) assignClusterIP(spec, old document.Value) (document.Value, error) {
+	requested := firstString(spec.Get("clusterIPs"))
+	if !hasClusterIPs(spec) || isHeadless(spec) || hasClusterIPs(old) && requested != firstString(old.Get("clusterIPs")) {
 		return spec, nil
 	}
 	if requested != "" {
 		if err := r.reserveAddress(requested); err != nil {
-			return spec, r.invalid(field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs"), texts(spec.Get("clusterIPs")),
+			return spec, r.invalid(field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs"), stringsOf(spec.Get("clusterIPs")),
 				fmt.Sprintf("failed to allocate IP %s: %v", requested, err))})
 		}
 		return spec, nil
 	}
 	allocated, err := r.allocateAddress()
 	if err != nil {
-		return spec, r.failed(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", r.name(), err))
+		return spec, r.internalError(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", r.name(), err))
 	}
 	address := document.NewString(allocated)
 	return spec.With("clusterIP", address).With("clusterIPs", document.NewList(address)), nil
 }
 
-// reservations returns the keys of the reservations of a service.
+// reservations returns the keys of the reservations for the cluster IP and the node ports in the spec of a service.
 func reservations(spec document.Value) []key {
 	var keys []key
-	if hasAddress(spec) && !isHeadless(spec) {
-		if address := first(spec.Get("clusterIPs")); address != "" {
+	if hasClusterIPs(spec) && !isHeadless(spec) {
+		if address := firstString(spec.Get("clusterIPs")); address != "" {
 			keys = append(keys, addressKey(address))
 		}
 	}
-	if !hasPorts(spec) {
+	if !hasNodePorts(spec) {
 		return keys
 	}
 	seen := map[int64]bool{}
 	for _, port := range spec.Get("ports").Items() {
-		if n := number(port, "nodePort"); n != 0 && !seen[n] {
+		if n := intField(port, "nodePort"); n != 0 && !seen[n] {
 			seen[n] = true
 			keys = append(keys, portKey(n))
 		}
 	}
-	if n := number(spec, "healthCheckNodePort"); n != 0 && hasHealthCheck(spec) {
+	if n := intField(spec, "healthCheckNodePort"); n != 0 && hasHealthCheck(spec) {
 		keys = append(keys, portKey(n))
 	}
 	return keys
@@ -122,8 +124,9 @@ func reservations(spec document.Value) []key {
 
 func (r *allocation) name() string { return r.service.Lookup("metadata", "name").Text() }
 
+// invalid returns the 422 for the service.
 func (r *allocation) invalid(errs field.ErrorList) error {
 	return api.Invalid(schema.GroupKind{Kind: "Service"}, r.name(), errs)
 }
 
-func (r *allocation) failed(err error) error { return apierrors.NewInternalError(err) }
+func (r *allocation) internalError(err error) error { return apierrors.NewInternalError(err) }

@@ -17,7 +17,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// open returns a registry whose services have addresses of a network.
+// open returns a registry that allocates cluster IPs from a network, with the namespace default.
 func open(t *testing.T, network string) *registry.Registry {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -42,9 +42,10 @@ func request(t *testing.T, all *registry.Registry, resource, namespace, body str
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &registry.Request{Endpoint: endpoint, Namespace: namespace, Body: registry.Body{Text: body}, User: user, Manager: "tester", Warn: func(string) {}}
+	return &registry.Request{Endpoint: endpoint, Namespace: namespace, Body: registry.Body{Text: body}, User: reservationUser, Manager: "tester", Warn: func(string) {}}
 }
 
+// service creates a service in the namespace default and returns its spec.
 func service(t *testing.T, all *registry.Registry, name, spec string) (document.Value, error) {
 	t.Helper()
 	r := request(t, all, "services", "default", fmt.Sprintf(`{"metadata":{"name":%q},"spec":%s}`, name, spec))
@@ -59,8 +60,8 @@ func service(t *testing.T, all *registry.Registry, name, spec string) (document.
 	return parsed.Document.Get("spec"), nil
 }
 
-// TestAllocateAllAddresses: concurrent services allocate all addresses of a network, each another one; further services are
-// rejected until an address is released.
+// TestAllocateAllAddresses checks that concurrent creates allocate all addresses of a network, each to one service, and that
+// further services are rejected until an address is released.
 func TestAllocateAllAddresses(t *testing.T) {
 	all := open(t, "10.1.2.0/27")
 	const size = 30
@@ -92,20 +93,21 @@ func TestAllocateAllAddresses(t *testing.T) {
 	}
 	_, err := service(t, all, "more", `{"ports":[{"port":80}]}`)
 	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `failed to allocate a serviceIP for Service "more": range is full`) {
-		t.Errorf("Create() in a full range = %v", err)
+		t.Errorf("creating a service when no cluster IP is free: got error %v, want a 500 with \"range is full\"", err)
 	}
 	endpoint := request(t, all, "services", "", "").Endpoint
 	if _, err := all.Delete(t.Context(), &registry.Deletion{Endpoint: endpoint, Namespace: "default", Name: "s7"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := service(t, all, "more", `{"ports":[{"port":80}]}`); err != nil {
-		t.Errorf("Create() after a release = %v", err)
+		t.Errorf("creating a service after the deletion of another one: got error %v, want none", err)
 	}
 }
 
-// TestReserveConcurrently: of concurrent services that request the same address or port, one succeeds.
+// TestReserveConcurrently checks that exactly one of several concurrent creates succeeds if the services request the same cluster
+// IP or node port.
 func TestReserveConcurrently(t *testing.T) {
-	for what, spec := range map[string]string{
+	for wantError, spec := range map[string]string{
 		"provided IP is already allocated":   `{"clusterIP":"10.1.2.3","ports":[{"port":80}]}`,
 		"provided port is already allocated": `{"type":"NodePort","ports":[{"port":80,"nodePort":30005}]}`,
 	} {
@@ -122,37 +124,39 @@ func TestReserveConcurrently(t *testing.T) {
 				defer mu.Unlock()
 				if err == nil {
 					created++
-				} else if !strings.Contains(err.Error(), what) {
-					t.Error(err)
+				} else if !strings.Contains(err.Error(), wantError) {
+					t.Errorf("creating a service with spec %s: got error %v, want one that contains %q", spec, err, wantError)
 				}
 			})
 		}
 		group.Wait()
 		if created != 1 {
-			t.Errorf("%s: %d services were created, want 1", spec, created)
+			t.Errorf("concurrent creates of services with spec %s: %d succeeded, want 1", spec, created)
 		}
 	}
 }
 
+// TestAllocateFree checks that allocateFree returns each number once, those of the upper band first, and that staticBand returns
+// the same sizes as Kubernetes.
 func TestAllocateFree(t *testing.T) {
 	taken := map[int]bool{}
 	isFree := func(n int) (bool, error) { return !taken[n], nil }
 	for i := range 20 {
 		n, err := allocateFree(20, 4, isFree)
 		if err != nil || taken[n] || n < 0 || n >= 20 || i < 16 && n < 4 {
-			t.Fatalf("allocateFree() number %d = %d, %v", i, n, err)
+			t.Fatalf("call %d of allocateFree(20, 4): got %d, %v, want a free number below 20, from 4 on while there is one", i, n, err)
 		}
 		taken[n] = true
 	}
-	if _, err := allocateFree(20, 4, isFree); err != errFull {
-		t.Error(err)
+	if _, err := allocateFree(20, 4, isFree); err != errRangeFull {
+		t.Errorf("allocateFree() in a full range: got error %v, want %v", err, errRangeFull)
 	}
 	if got := []int{staticBand(14, 16, 256), staticBand(254, 16, 256), staticBand(1<<20, 16, 256), staticBand(2768, 32, 128)}; fmt.Sprint(got) != "[0 16 256 86]" {
-		t.Error(got)
+		t.Errorf("staticBand() for ranges of 14, 254, 1<<20 and 2768: got %v, want [0 16 256 86]", got)
 	}
 }
 
-// TestManyPorts: the cost is linear in the number of ports.
+// TestManyPorts checks that the time to allocate node ports is not quadratic in the number of ports.
 func TestManyPorts(t *testing.T) {
 	all := open(t, "10.0.0.0/24")
 	text := &strings.Builder{}
@@ -167,6 +171,6 @@ func TestManyPorts(t *testing.T) {
 		t.Errorf("Create() = %v, want a 413", err)
 	}
 	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("Create() took %v", took)
+		t.Errorf("creating a service with %d ports took %v, want at most 20s", many, took)
 	}
 }
