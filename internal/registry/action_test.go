@@ -17,11 +17,12 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// besideWrite creates the object beside.
+// besideWrite creates the ConfigMap with the key beside.
 var besideWrite = storage.Write{Key: beside.String(), Value: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"beside","namespace":"default"}}`)}
 
-// endpointPlugin handles create requests to one endpoint, RESOURCE/SUBRESOURCE.
+// endpointPlugin is an admission plugin that calls run for create requests to one endpoint.
 type endpointPlugin struct {
+	// endpoint is RESOURCE/SUBRESOURCE, or RESOURCE/ for the resource itself.
 	endpoint string
 	phase    admission.Phase
 	run      func(ctx context.Context, a *admission.Attributes) error
@@ -43,7 +44,8 @@ func (p *endpointPlugin) Validate(ctx context.Context, a *admission.Attributes) 
 	return p.run(ctx, a)
 }
 
-// gatedRequests are requests whose body is not stored, by endpoint. Each expects the pod a.
+// gatedRequests maps endpoints, RESOURCE/SUBRESOURCE, to functions that send a create request whose body is not stored. The pod a
+// must exist.
 var gatedRequests = map[string]func(k *registrytest.Kit, dryRun bool) error{
 	"pods/binding": func(k *registrytest.Kit, dryRun bool) error {
 		request := below(k, "pods", "a", "binding", `{"metadata":{"name":"a"},"target":{"name":"one"}}`)
@@ -65,7 +67,7 @@ var gatedRequests = map[string]func(k *registrytest.Kit, dryRun bool) error{
 	},
 }
 
-// openGated returns a registry with a plugin of an endpoint, a pod a, and a ConfigMap gate.
+// openGated returns a registry with an admission plugin, the pod a, and the ConfigMap gate.
 func openGated(t *testing.T, p *endpointPlugin) *registrytest.Kit {
 	t.Helper()
 	k := registrytest.WithPlugins(t, watchcachetest.OpenStore(t), p)
@@ -74,8 +76,8 @@ func openGated(t *testing.T, p *endpointPlugin) *registrytest.Kit {
 	return k
 }
 
-// TestActionRequireUnchanged: a request whose body is not stored is repeated, admission included, if an object changes that a
-// plugin has read.
+// TestActionRequireUnchanged checks that a request whose body is not stored is repeated, including admission, if an object
+// changes that a plugin has passed to RequireUnchanged.
 func TestActionRequireUnchanged(t *testing.T) {
 	for endpoint, send := range gatedRequests {
 		for _, phase := range []admission.Phase{admission.Mutating, admission.Validating} {
@@ -95,16 +97,17 @@ func TestActionRequireUnchanged(t *testing.T) {
 				return nil
 			}
 			if err := send(k, false); err != nil {
-				t.Errorf("%s: %v", endpoint, err)
+				t.Errorf("create request to %s: got error %v, want none", endpoint, err)
 			}
 			if want := []string{"0", "1", "11"}; !slices.Equal(seen, want) {
-				t.Errorf("%s, phase %b: the attempts have read %v, want %v", endpoint, phase, seen, want)
+				t.Errorf("create request to %s, plugin phase %b: the attempts read the values %v, want %v", endpoint, phase, seen, want)
 			}
 		}
 	}
 }
 
-// TestActionCommitWith: a plugin's write is committed also if the body of the request is not stored, except in a dry run.
+// TestActionCommitWith checks that the write of an admission plugin is committed even if the body of the request is not stored,
+// except in a dry run.
 func TestActionCommitWith(t *testing.T) {
 	for endpoint, send := range gatedRequests {
 		p := &endpointPlugin{endpoint: endpoint, phase: admission.Mutating}
@@ -115,17 +118,17 @@ func TestActionCommitWith(t *testing.T) {
 		}
 		for _, dryRun := range []bool{true, false} {
 			if err := send(k, dryRun); err != nil {
-				t.Errorf("%s: %v", endpoint, err)
+				t.Errorf("create request to %s: got error %v, want none", endpoint, err)
 			}
 			if got := k.Has(beside.Kind, beside.Namespace, beside.Name); got == dryRun {
-				t.Errorf("%s, dry run %v: the write is committed: %v", endpoint, dryRun, got)
+				t.Errorf("create request to %s, dry run %v: write of the plugin committed: got %v, want %v", endpoint, dryRun, got, !dryRun)
 			}
 		}
 	}
 }
 
-// TestEvictionCountsOnce: an eviction that is repeated because a condition of a plugin does not hold any more counts one
-// disruption.
+// TestEvictionCountsOnce checks that an eviction decrements disruptionsAllowed once, even if it is repeated because an object
+// has changed that an admission plugin requires to be unchanged.
 func TestEvictionCountsOnce(t *testing.T) {
 	p := &endpointPlugin{endpoint: "pods/eviction", phase: admission.Mutating}
 	k := openGated(t, p)
@@ -152,7 +155,7 @@ func TestEvictionCountsOnce(t *testing.T) {
 	}
 }
 
-// TestBindingInTerminatingNamespace: no pod is bound in a namespace whose deletion began after admission.
+// TestBindingInTerminatingNamespace checks that a pod is not bound if its namespace was deleted after admission of the Binding.
 func TestBindingInTerminatingNamespace(t *testing.T) {
 	var k *registrytest.Kit
 	terminated := false
@@ -173,6 +176,6 @@ func TestBindingInTerminatingNamespace(t *testing.T) {
 		t.Errorf("CreateSubresource() = %v, want a 403 with the cause NamespaceTerminating", err)
 	}
 	if node := k.Get("core/pods", "team", "a").Lookup("spec", "nodeName"); !node.IsAbsent() {
-		t.Errorf("the pod is bound to %v", node)
+		t.Errorf("spec.nodeName of the pod in the terminating namespace: got %v, want none", node)
 	}
 }

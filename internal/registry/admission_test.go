@@ -23,7 +23,7 @@ var (
 	beside     = watchcache.Key{Kind: "core/configmaps", Namespace: "default", Name: "beside"}
 )
 
-// plugin handles writes to ConfigMaps.
+// plugin is an admission plugin that calls admit and validate for writes to ConfigMaps, in the given phases.
 type plugin struct {
 	phases   admission.Phase
 	admit    func(ctx context.Context, a *admission.Attributes) error
@@ -47,7 +47,8 @@ func open(t *testing.T, p *plugin) *registrytest.Kit {
 	return registrytest.WithPlugins(t, watchcachetest.OpenStore(t), p)
 }
 
-// TestRequireUnchanged: a write is repeated, admission included, if an object changes that a plugin has read.
+// TestRequireUnchanged checks that a write is repeated, including admission, if an object changes that a plugin has passed to
+// RequireUnchanged.
 func TestRequireUnchanged(t *testing.T) {
 	p := &plugin{phases: admission.Mutating}
 	k := open(t, p)
@@ -66,21 +67,22 @@ func TestRequireUnchanged(t *testing.T) {
 		value := gate.Document.Lookup("data", "n")
 		seen = append(seen, value.Text())
 		a.Object = a.Object.With("data", a.Object.Get("data").With("gate", value))
-		if len(seen) < 3 { // before the commit of the write
+		if len(seen) < 3 { // the object changes after admission and before the commit
 			k.Merge("configmaps", "default", "gate", `{"data":{"n":"`+strings.Repeat("1", len(seen))+`"}}`)
 		}
 		return nil
 	}
 	k.Create("configmaps", "default", `{"metadata":{"name":"c"}}`)
 	if got := strings.Join(seen, " "); got != "0 1 11" {
-		t.Errorf("expected three attempts, received %q", got)
+		t.Errorf("values that the attempts read: got %q, want \"0 1 11\"", got)
 	}
 	if got := k.Get("core/configmaps", "default", "c").Lookup("data", "gate").Text(); got != "11" {
-		t.Errorf("expected the value of the last attempt, received %q", got)
+		t.Errorf("data.gate of the stored object: got %q, want \"11\" of the last attempt", got)
 	}
 }
 
-// TestCommitWith: a plugin's write is committed together with the object, or not at all.
+// TestCommitWith checks that the write of an admission plugin is committed in one transaction with the object: not in a dry run,
+// and not if the object is rejected or invalid.
 func TestCommitWith(t *testing.T) {
 	p := &plugin{phases: admission.Mutating | admission.Validating}
 	k := open(t, p)
@@ -100,22 +102,22 @@ func TestCommitWith(t *testing.T) {
 	dry := k.Request("configmaps", "default", "", `{"metadata":{"name":"c"}}`)
 	dry.DryRun = true
 	if _, err := k.All.Create(t.Context(), dry); err != nil || has() {
-		t.Errorf("dry run: committed %v, %v", has(), err)
+		t.Errorf("create in a dry run: write of the plugin committed: got %v, want false; error %v, want none", has(), err)
 	}
 	rejects = true
 	if _, err := k.TryCreate("configmaps", "default", `{"metadata":{"name":"c"}}`); !apierrors.IsForbidden(err) || has() {
-		t.Errorf("rejected: committed %v, %v", has(), err)
+		t.Errorf("create that a plugin rejects: write of the plugin committed: got %v, want false; error %v, want a 403", has(), err)
 	}
 	rejects = false
 	if _, err := k.TryCreate("configmaps", "default", `{"metadata":{"name":"Invalid"}}`); !apierrors.IsInvalid(err) || has() {
-		t.Errorf("invalid: committed %v, %v", has(), err)
+		t.Errorf("create of an invalid object: write of the plugin committed: got %v, want false; error %v, want a 422", has(), err)
 	}
 	if k.Create("configmaps", "default", `{"metadata":{"name":"c"}}`); !has() {
-		t.Error("the write of the plugin is not committed")
+		t.Error("create: write of the plugin committed: got false, want true")
 	}
 }
 
-// TestAddErrors: the field errors of plugins are reported before those of the resource's validation.
+// TestAddErrors checks that field errors which admission plugins add precede the errors of the resource's validation.
 func TestAddErrors(t *testing.T) {
 	p := &plugin{phases: admission.Mutating}
 	k := open(t, p)
@@ -126,11 +128,12 @@ func TestAddErrors(t *testing.T) {
 	_, err := k.TryCreate("configmaps", "default", `{"metadata":{"name":"Invalid"}}`)
 	const want = `ConfigMap "Invalid" is invalid: [data: Forbidden: by a plugin, z: Required value: also, metadata.name: Invalid value`
 	if !apierrors.IsInvalid(err) || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("expected %s…, received %v", want, err)
+		t.Errorf("create of an invalid object: got error %v, want a 422 that begins with %s", err, want)
 	}
 }
 
-// TestNoOps: a write that changes nothing reaches only plugins that handle no-ops, in the phases that they handle.
+// TestNoOps checks that for a write that changes nothing only plugins that handle no-ops are called, in the phases that they
+// handle.
 func TestNoOps(t *testing.T) {
 	for _, test := range []struct {
 		phases admission.Phase
@@ -149,12 +152,12 @@ func TestNoOps(t *testing.T) {
 		log = ""
 		k.Merge("configmaps", "default", "c", `{"data":{"a":"1"}}`)
 		if log != test.want {
-			t.Errorf("%b: expected %q, received %q", test.phases, test.want, log)
+			t.Errorf("no-op patch with a plugin for phases %b: got calls %q, want %q", test.phases, log, test.want)
 		}
 	}
 }
 
-// TestMutatedFieldsHaveNoOwner: managed fields are computed before plugins run.
+// TestMutatedFieldsHaveNoOwner checks that fields which admission plugins set belong to no field manager.
 func TestMutatedFieldsHaveNoOwner(t *testing.T) {
 	p := &plugin{phases: admission.Mutating}
 	k := open(t, p)
@@ -168,6 +171,6 @@ func TestMutatedFieldsHaveNoOwner(t *testing.T) {
 	}
 	text := result.Object.Text()
 	if !strings.Contains(text, `"set":"by a plugin"`) || strings.Contains(text, `f:set`) || !strings.Contains(text, `f:a`) {
-		t.Errorf("received %s", text)
+		t.Errorf("applied ConfigMap: got %s, want data.a with an owner and data.set without one", text)
 	}
 }

@@ -25,7 +25,7 @@ const deployment = `{"apiVersion":"apps/v1","kind":"Deployment",` +
 	`"resources":{"requests":{"cpu":"50m","memory":"64Mi"},"limits":{"memory":"128Mi"}}}],` +
 	`"volumes":[{"name":"config","configMap":{"name":"web-config"}}]}}}}`
 
-// BenchmarkWrite measures writes to a store in memory: the cost of a write without disk and HTTP.
+// BenchmarkWrite measures the duration of writes to a store in memory, without disk and HTTP.
 func BenchmarkWrite(b *testing.B) {
 	o := open(b, Options{})
 	endpoint := o.endpoint(b, "apps", "deployments")
@@ -67,5 +67,5 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// created numbers the objects of all benchmarks, so that names are unique.
+// created is the number of objects that benchmarks have created. It makes their names unique.
 var created int

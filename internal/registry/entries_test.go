@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/apply"
 )
 
-// TestSameOwners: times and order of entries are ignored, duplicates are not.
-func TestSameOwners(t *testing.T) {
+// TestSameEntries checks that sameEntries ignores times and order of managed fields entries, but not their number.
+func TestSameEntries(t *testing.T) {
 	entry := func(manager string, second int64) apply.Entry {
 		return apply.Entry{Manager: manager, Operation: apply.Update, APIVersion: "v1", Time: time.Unix(second, 0), FieldsV1: `{"f:data":{}}`}
 	}
@@ -39,14 +39,14 @@ func TestSameOwners(t *testing.T) {
 	}
 }
 
-// TestManyManagers: the cost of a write is linear in the number of managed fields entries.
+// TestManyManagers checks that the duration of a write is not quadratic in the number of managed fields entries.
 func TestManyManagers(t *testing.T) {
 	const few, many = 1500, 15000
 	for _, operation := range []string{"Update", "Apply"} {
 		t.Run(operation, func(t *testing.T) {
 			short := min(timeWithManagers(t, operation, few), timeWithManagers(t, operation, few), timeWithManagers(t, operation, few))
 			if long := timeWithManagers(t, operation, many); long > 40*short+5*time.Second {
-				t.Errorf("%d managers took %v, %d took %v", few, short, many, long)
+				t.Errorf("writes with %d managers took %v and with %d managers %v, want a duration linear in their number", few, short, many, long)
 			}
 		})
 	}

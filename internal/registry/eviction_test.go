@@ -27,12 +27,14 @@ func below(k *registrytest.Kit, resource, name, subresource, body string) *regis
 	return request
 }
 
+// evict creates an Eviction of a pod in the namespace default.
 func evict(k *registrytest.Kit, ctx context.Context, name string) error {
 	k.Helper()
 	_, err := k.All.CreateSubresource(ctx, below(k, "pods", name, "eviction", `{"metadata":{"name":"`+name+`"}}`))
 	return err
 }
 
+// writeStatus patches the status of an object in the namespace default.
 func writeStatus(k *registrytest.Kit, resource, name, status string) {
 	k.Helper()
 	if _, err := k.All.Patch(k.Context(), below(k, resource, name, "status", `{"status":`+status+`}`), registry.MergePatch); err != nil {
@@ -40,16 +42,18 @@ func writeStatus(k *registrytest.Kit, resource, name, status string) {
 	}
 }
 
-// runPod creates a pod that runs, is ready, and is deleted without a grace period.
+// runPod creates a pod with the phase Running and the condition Ready, and with a grace period of 0.
 func runPod(k *registrytest.Kit, name string) {
 	k.Helper()
 	k.Create("pods", "default", `{"metadata":{"name":"`+name+`","labels":{"app":"web"}},"spec":{"terminationGracePeriodSeconds":0,"nodeName":"one","containers":[{"name":"a","image":"a"}]}}`)
 	writeStatus(k, "pods", name, `{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}`)
 }
 
+// budget is the PodDisruptionBudget web, which selects the pods of runPod.
 const budget = `{"metadata":{"name":"web"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"web"}}}}`
 
-// TestEvictionChecksBudget: every status of a budget that forbids an eviction has its own error, and the pod stays.
+// TestEvictionChecksBudget checks the error for each status of a budget that does not allow an eviction, and that the pod is not
+// deleted.
 func TestEvictionChecksBudget(t *testing.T) {
 	k := registrytest.Open(t)
 	runPod(k, "a")
@@ -78,16 +82,17 @@ func TestEvictionChecksBudget(t *testing.T) {
 		}
 		if !apierrors.IsTooManyRequests(err) || details.RetryAfterSeconds != test.retryAfter || len(details.Causes) != 1 ||
 			details.Causes[0] != (metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: test.cause}) {
-			t.Errorf("%s: received %v with %+v", test.status, err, details)
+			t.Errorf("eviction with budget status %s: got error %v with details %+v, want a 429 with retryAfterSeconds %d and the cause %q",
+				test.status, err, details, test.retryAfter, test.cause)
 		}
 	}
 	if !k.Has("core/pods", "default", "a") {
-		t.Error("the pod was deleted")
+		t.Error("the pod a was deleted, want it to exist after rejected evictions")
 	}
 }
 
-// TestEvictionLosesRaces: an eviction checks the budget again if another one has counted meanwhile, so that two evictions
-// never use the same allowed disruption.
+// TestEvictionLosesRaces checks that two concurrent evictions never use the same allowed disruption: if another eviction has
+// decremented the budget before the commit, the budget is checked again.
 func TestEvictionLosesRaces(t *testing.T) {
 	var k *registrytest.Kit
 	raced := false
@@ -104,15 +109,15 @@ func TestEvictionLosesRaces(t *testing.T) {
 	k.Create("poddisruptionbudgets.policy", "default", budget)
 	writeStatus(k, "poddisruptionbudgets.policy", "web", `{"observedGeneration":1,"disruptionsAllowed":1,"desiredHealthy":1,"currentHealthy":2,"expectedPods":2}`)
 	if err := evict(k, k.Context(), "a"); !apierrors.IsTooManyRequests(err) || !raced {
-		t.Errorf("received %v, raced: %v", err, raced)
+		t.Errorf("eviction of a: got error %v, want a 429; concurrent eviction of b: got %v, want true", err, raced)
 	}
 	status := k.Get("policy/poddisruptionbudgets", "default", "web").Get("status")
 	if !k.Has("core/pods", "default", "a") || k.Has("core/pods", "default", "b") || status.Get("disruptedPods").Len() != 1 {
-		t.Errorf("received %v", status)
+		t.Errorf("after both evictions: got budget status %v, want pod a to exist, pod b deleted, and one disrupted pod", status)
 	}
 }
 
-// TestBindingIsBoundOnce: of two Bindings at the same time one fails.
+// TestBindingIsBoundOnce checks that one of two concurrent Bindings of a pod fails.
 func TestBindingIsBoundOnce(t *testing.T) {
 	var k *registrytest.Kit
 	bind := func(ctx context.Context, node string) error {
@@ -130,9 +135,9 @@ func TestBindingIsBoundOnce(t *testing.T) {
 	}})
 	k.Create("pods", "default", `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"a","image":"a"}]}}`)
 	if err := bind(t.Context(), "one"); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `already assigned to node "two"`) {
-		t.Errorf("received %v", err)
+		t.Errorf("second Binding of the pod: got error %v, want a 409 that names node two", err)
 	}
 	if pod := k.Get("core/pods", "default", "a"); pod.Lookup("spec", "nodeName").Text() != "two" {
-		t.Errorf("received %v", pod)
+		t.Errorf("pod after both Bindings: got %v, want spec.nodeName two", pod)
 	}
 }

@@ -56,7 +56,7 @@ func (o *Registry) endpoint(t testing.TB, group, resource string) *Endpoint {
 	return endpoint
 }
 
-// request returns a request of a user with all permissions.
+// request returns a request of the user tester. The registry itself does not check permissions.
 func request(endpoint *Endpoint, namespace, name string, body Body) *Request {
 	return &Request{
 		Endpoint: endpoint, Namespace: namespace, Name: name, Body: body,
@@ -66,8 +66,8 @@ func request(endpoint *Endpoint, namespace, name string, body Body) *Request {
 	}
 }
 
-// TestConcurrentWrites: concurrent applies and patches of one object, each of another field, are all committed once, and each
-// field has exactly its writer as owner.
+// TestConcurrentWrites checks that concurrent applies and patches of different fields of one object are each committed once, and
+// that each field is owned by the field manager that wrote it and by no other.
 func TestConcurrentWrites(t *testing.T) {
 	o := open(t, Options{})
 	const writers, rounds = 8, 20
@@ -93,9 +93,9 @@ func TestConcurrentWrites(t *testing.T) {
 					result, err = o.Patch(t.Context(), r, MergePatch)
 				}
 				if err != nil {
-					t.Errorf("writer %d, round %d: %v", writer, round, err)
+					t.Errorf("writer %d, round %d: got error %v, want none", writer, round, err)
 				} else if result.Revision == 0 || !strings.Contains(result.Object.Text(), strings.Trim(field, "{}")) {
-					t.Errorf("writer %d, round %d: revision %d, %s", writer, round, result.Revision, result.Object.Text())
+					t.Errorf("writer %d, round %d: got revision %d of %s, want a new revision with %s", writer, round, result.Revision, result.Object.Text(), field)
 				}
 			}
 		})
@@ -111,11 +111,11 @@ func TestConcurrentWrites(t *testing.T) {
 	}
 	for writer := range writers {
 		if got := object.Document.Lookup("data", fmt.Sprint("w", writer)).Text(); got != fmt.Sprint(rounds-1) {
-			t.Errorf("data of writer %d: want %d, received %q", writer, rounds-1, got)
+			t.Errorf("data of writer %d: got %q, want %d", writer, got, rounds-1)
 		}
 	}
 	if now, err := o.Cache.Revision(t.Context()); err != nil || now != before+writers*rounds || live.Revision() != now {
-		t.Errorf("after %d writes: Revision() = %d, %v, the object has revision %d, before %d", writers*rounds, now, err, live.Revision(), before)
+		t.Errorf("after %d writes: got store revision %d, %v, and object revision %d, want both %d", writers*rounds, now, err, live.Revision(), before+writers*rounds)
 	}
 	owned := map[string]string{}
 	for _, e := range object.Entries {
@@ -124,18 +124,19 @@ func TestConcurrentWrites(t *testing.T) {
 	for writer := range writers {
 		name := fmt.Sprintf("writer-%d Apply", writer)
 		if writer%2 == 1 {
-			name = fmt.Sprintf("writer-%d Update", writer) // the patch took over the field of the first apply
+			name = fmt.Sprintf("writer-%d Update", writer) // the patches changed the field, so that the entry of the first apply lost it
 		}
 		if got, want := owned[name], fmt.Sprintf(`{"f:data":{"f:w%d":{}}}`, writer); got != want {
 			t.Errorf("%s owns %s, want %s", name, got, want)
 		}
 	}
 	if len(owned) != writers || len(object.Entries) != writers {
-		t.Errorf("owners %v, want one for each of %d writers", owned, writers)
+		t.Errorf("managed fields entries: got %v, want one for each of %d writers", owned, writers)
 	}
 }
 
-// TestNoOpWritesNothing: an apply that changes nothing writes nothing, also if defaulting restores a field that it removed.
+// TestNoOpWritesNothing checks that an apply that changes nothing does not create a revision, even if the configuration omits a
+// field that defaulting sets again.
 func TestNoOpWritesNothing(t *testing.T) {
 	o := open(t, Options{})
 	config := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"clusterIP":"None","ports":[{"port":80,"protocol":"TCP"}]}}`
@@ -149,19 +150,19 @@ func TestNoOpWritesNothing(t *testing.T) {
 	}
 	first := write(config)
 	if again := write(config); again.Object.Revision() != first.Object.Revision() || again.Created {
-		t.Errorf("Apply() again: revision %d, want %d", again.Object.Revision(), first.Object.Revision())
+		t.Errorf("second Apply() of the same configuration: got revision %d, want %d", again.Object.Revision(), first.Object.Revision())
 	}
 	without := strings.Replace(config, `,"protocol":"TCP"`, "", 1)
-	second := write(without) // the field has no owner any more, and its default is the same value
+	second := write(without) // protocol loses its owner, and is set again by its default
 	if second.Object.Revision() == first.Object.Revision() || !strings.Contains(second.Object.Text(), `"protocol":"TCP"`) {
 		t.Errorf("Apply() without the field = %s, want a new revision with the default", second.Object.Text())
 	}
 	if again := write(without); again.Object.Revision() != second.Object.Revision() {
-		t.Errorf("Apply() again: revision %d, want %d", again.Object.Revision(), second.Object.Revision())
+		t.Errorf("second Apply() without the field: got revision %d, want %d", again.Object.Revision(), second.Object.Revision())
 	}
 }
 
-// gate is a validating plugin of ConfigMaps that records its calls.
+// gate is a validating admission plugin for ConfigMaps that records its calls and rejects objects with data.forbidden.
 type gate struct {
 	admission.ValidatingOnly
 	seen []string
@@ -184,8 +185,8 @@ func (g *gate) Validate(_ context.Context, a *admission.Attributes) error {
 	return nil
 }
 
-// TestValidatingAdmission: a validating plugin sees the object that would be stored, and can reject it. No-ops are not
-// validated again.
+// TestValidatingAdmission checks that a validating plugin receives the object to be stored, and can reject it, and that it is not
+// called for a no-op.
 func TestValidatingAdmission(t *testing.T) {
 	g := &gate{}
 	o := open(t, Options{Admission: admission.NewChain(g)})
@@ -200,14 +201,14 @@ func TestValidatingAdmission(t *testing.T) {
 		t.Errorf("Update() = %v, want a 403", err)
 	}
 	if got := strings.Join(g.seen, "; "); got != "tester CREATE configmaps true false; tester UPDATE configmaps true true" {
-		t.Errorf("the plugin has seen %s", got)
+		t.Errorf("calls of the plugin: got %s, want a CREATE and a rejected UPDATE", got)
 	}
 }
 
-// TestStoreError: a commit with an unknown outcome is a 504 that says so, whatever its cause.
+// TestStoreError checks that a commit with an unknown outcome is a 504 with a message about it, even if a deadline caused it.
 func TestStoreError(t *testing.T) {
 	err := StoreError(fmt.Errorf("commit: %w", &storage.UnknownError{Err: context.DeadlineExceeded}))
 	if !apierrors.IsTimeout(err) || !strings.Contains(err.Error(), "the outcome of the write is unknown") {
-		t.Errorf("StoreError() = %v", err)
+		t.Errorf("StoreError() = %v, want a 504 about an unknown outcome", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestMaxObjectSize: an object that would be too large with its defaults and managedFields is rejected. An object of the maximum
-// size can be patched and deleted.
+// TestMaxObjectSize checks that an object is rejected if it is too large including its defaults and managedFields, and that an
+// object of the maximum size can be patched and deleted.
 func TestMaxObjectSize(t *testing.T) {
 	o := open(t, Options{})
 	endpoint := o.endpoint(t, "apps", "deployments")
@@ -23,7 +23,7 @@ func TestMaxObjectSize(t *testing.T) {
 		return Body{Text: `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","finalizers":["example.com/x"]},"spec":{"selector":{"matchLabels":{"a":"b"}},` +
 			`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[` + strings.Join(list, ",") + `]}}}}`}
 	}
-	count := 0 // the maximum number of containers
+	count := 0 // after the loop, the maximum number of containers that is accepted
 	for step := 8192; step > 0; step /= 2 {
 		r := request(endpoint, "default", "", text(count+step))
 		r.DryRun = true
@@ -40,11 +40,11 @@ func TestMaxObjectSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	if size := len(created.Object.Text()); size > document.DefaultMaxBytes || size < document.DefaultMaxBytes-1000 {
-		t.Errorf("the largest object has %d bytes", size)
+		t.Errorf("size of the largest accepted object: got %d bytes, want %d or up to 1000 fewer", size, document.DefaultMaxBytes)
 	}
 	deletion := &Deletion{Endpoint: endpoint, Namespace: "default", Name: "a"}
-	if deleted, err := o.Delete(t.Context(), deletion); err != nil || !deleted.Pending { // the deletionTimestamp is added
-		t.Fatalf("Delete() = pending %v, %v", deleted.Pending, err)
+	if deleted, err := o.Delete(t.Context(), deletion); err != nil || !deleted.Pending { // this enlarges the object by deletionTimestamp
+		t.Fatalf("Delete() of an object with a finalizer: got pending %v, error %v, want pending and no error", deleted.Pending, err)
 	}
 	if _, err := o.Patch(t.Context(), request(endpoint, "default", "a", Body{Text: `{"metadata":{"finalizers":null}}`}), MergePatch); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// These tests run each stage of the pipeline alone, with a handmade value of the stage before it.
+// The tests in this file run each stage of the write pipeline alone, on a constructed result of the preceding stage.
 
 const configMap = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"default"%s},"data":{"a":"1"}}`
 
@@ -32,7 +32,7 @@ func parse(t testing.TB, text string) document.Value {
 	return v
 }
 
-// writeTo returns a write to an endpoint with a body.
+// writeTo returns a write with a body to a resource or subresource in the namespace default.
 func (r *Registry) writeTo(t testing.TB, resource, subresource, name, body string) *write {
 	t.Helper()
 	request := r.request(t, resource, "default", name, body)
@@ -44,12 +44,13 @@ func (r *Registry) writeTo(t testing.TB, resource, subresource, name, body strin
 	return r.newWrite(request, verb{})
 }
 
-// TestDecode: bodies are split into the object, managedFields and resourceVersion; a body of another kind is a 400.
+// TestDecode checks that bodies are split into the object, managedFields and resourceVersion, and that a body of another kind is
+// a 400.
 func TestDecode(t *testing.T) {
 	o := open(t, Options{})
 	for _, test := range []struct {
 		name, body string
-		want       string // document, managedFields and resourceVersion, or the error
+		want       string // the document, managedFields and resourceVersion, or a part of the error
 	}{
 		{"whole", fmt.Sprintf(configMap, `,"resourceVersion":"7","managedFields":[{}]`),
 			`{"apiVersion":"v1","data":{"a":"1"},"kind":"ConfigMap","metadata":{"name":"c","namespace":"default"}} [{}] "7"`},
@@ -70,12 +71,12 @@ func TestDecode(t *testing.T) {
 			got = err.Error()
 		}
 		if err == nil && got != test.want || err != nil && (!apierrors.IsBadRequest(err) || !strings.Contains(got, test.want)) {
-			t.Errorf("%s: received %s, want %s", test.name, got, test.want)
+			t.Errorf("decodeObject() of a body, %s: got %s, want %s", test.name, got, test.want)
 		}
 	}
 }
 
-// TestFieldValidation: unknown fields are warnings, an error, or ignored.
+// TestFieldValidation checks that unknown fields cause warnings, an error or neither, depending on FieldValidation.
 func TestFieldValidation(t *testing.T) {
 	o := open(t, Options{})
 	for validation, want := range map[FieldValidation]string{Warn: `[unknown field "x"] <nil>`, Ignore: `[] <nil>`,
@@ -85,35 +86,35 @@ func TestFieldValidation(t *testing.T) {
 		request.FieldValidation, request.Warn = validation, func(text string) { warnings = append(warnings, text) }
 		_, err := request.decodeObject()
 		if got := fmt.Sprint(warnings, " ", err); got != want {
-			t.Errorf("%d: received %s, want %s", validation, got, want)
+			t.Errorf("decodeObject() with FieldValidation %d: got warnings and error %s, want %s", validation, got, want)
 		}
 	}
 }
 
-// TestLoad: loads the live object with its managed fields entries; nil if it does not exist.
+// TestLoad checks that load returns the live object with its managed fields entries, and no object if it does not exist.
 func TestLoad(t *testing.T) {
 	o := open(t, Options{})
 	w := o.writeTo(t, "configmaps", "", "c", "")
 	live, err := w.load(t.Context())
 	if err != nil || live.object != nil || live.operation() != admission.Create || live.revision() != "" {
-		t.Errorf("received %+v, %v for no object", live, err)
+		t.Errorf("load() of an object that does not exist: got %+v, %v, want no object and no error", live, err)
 	}
 	if _, err := o.Create(t.Context(), o.request(t, "configmaps", "default", "", fmt.Sprintf(configMap, ""))); err != nil {
 		t.Fatal(err)
 	}
 	live, err = w.load(t.Context())
 	if err != nil || live.operation() != admission.Update || live.revision() == "" || live.stored.Lookup("data", "a").Text() != "1" || len(live.current.Entries) != 1 {
-		t.Errorf("received %+v, %v", live, err)
+		t.Errorf("load(): got %+v, %v, want the object with one managed fields entry", live, err)
 	}
 	for precondition, want := range map[Existence]bool{ExistenceAny: true, MustExist: true, MustNotExist: false} {
 		w.Precondition = precondition
 		if err := w.checkPrecondition(live); (err == nil) != want {
-			t.Errorf("precondition %d of an object that exists: %v", precondition, err)
+			t.Errorf("checkPrecondition() of an existing object, precondition %d: got %v, want success %v", precondition, err, want)
 		}
 	}
 }
 
-// TestMerge: the result of each verb for the same live object, with its managed fields.
+// TestMerge checks the result of update, patch and apply on the same live object, with its managed fields.
 func TestMerge(t *testing.T) {
 	o := open(t, Options{})
 	if _, err := o.Create(t.Context(), o.request(t, "configmaps", "default", "", fmt.Sprintf(configMap, ""))); err != nil {
@@ -162,16 +163,17 @@ func TestMerge(t *testing.T) {
 		m, err := test.merge(w, live, test.body)
 		switch {
 		case err != nil && (test.owned != "" || !strings.Contains(err.Error(), test.data)):
-			t.Errorf("%s: received %v, want %s", test.name, err, test.data)
+			t.Errorf("%s: got error %v, want %s", test.name, err, test.data)
 		case err == nil && (m.object.Document.Get("data").JSON() != test.data || ownedBy(m.object.Entries, "other") != test.owned):
-			t.Errorf("%s: received %s, other owns %s; want %s, %s", test.name, m.object.Document.Get("data").JSON(), ownedBy(m.object.Entries, "other"), test.data, test.owned)
+			t.Errorf("%s: got data %s, and manager \"other\" owns %s; want %s and %s", test.name, m.object.Document.Get("data").JSON(), ownedBy(m.object.Entries, "other"), test.data, test.owned)
 		}
 		if live.current.Document.JSON() != before {
-			t.Errorf("%s changed the live object", test.name)
+			t.Errorf("%s: merge modified the live object, want it unchanged", test.name)
 		}
 	}
 }
 
+// ownedBy returns fieldsV1 of the first managed fields entry of a field manager; "" if there is none.
 func ownedBy(entries []apply.Entry, manager string) string {
 	if i := slices.IndexFunc(entries, func(e apply.Entry) bool { return e.Manager == manager }); i >= 0 {
 		return entries[i].FieldsV1
@@ -179,7 +181,7 @@ func ownedBy(entries []apply.Entry, manager string) string {
 	return ""
 }
 
-// labeler is a mutating plugin that sets a label.
+// labeler is a mutating admission plugin that sets the label l, and returns an error for objects with data.reject.
 type labeler struct{ admission.MutatingOnly }
 
 func (labeler) Name() string { return "Labeler" }
@@ -197,8 +199,8 @@ func (labeler) Admit(_ context.Context, a *admission.Attributes) error {
 	return nil
 }
 
-// TestMutate: the object has defaults when plugins see it; their changes are taken over, without an owner; an error of a
-// plugin that is no API status is a 500.
+// TestMutate checks that plugins receive the object with defaults, that their changes are stored without a field manager, and
+// that an error of a plugin that is not an API status becomes a 500.
 func TestMutate(t *testing.T) {
 	o := open(t, Options{Admission: admission.NewChain(labeler{})})
 	w := o.writeTo(t, "services", "", "s", "")
@@ -209,17 +211,18 @@ func TestMutate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if doc := a.object.Document; doc.Lookup("metadata", "labels", "l").Text() != "1" || doc.Lookup("spec", "type").Text() != "ClusterIP" || !a.mutated || len(a.object.Entries) != 0 {
-		t.Errorf("received %s, %v", doc.JSON(), a.mutated)
+		t.Errorf("mutate(): got %s, mutated %v, want the label l, the default type, mutated and no managed fields", doc.JSON(), a.mutated)
 	}
 	m.object.Document = m.object.Document.With("data", parse(t, `{"reject":"1"}`))
 	w = o.writeTo(t, "configmaps", "", "s", "")
 	m.object.Document = m.object.Document.Without("spec").With("kind", document.NewString("ConfigMap"))
 	if _, err := w.mutate(t.Context(), live, m, w.Endpoint.admission.Plan(live.operation())); !apierrors.IsInternalError(err) {
-		t.Errorf("received %v, want a 500", err)
+		t.Errorf("mutate() with a plugin that fails: got error %v, want a 500", err)
 	}
 }
 
-// TestPrepare: a new object gets its identity; an update keeps it, and the fields that the endpoint resets.
+// TestPrepare checks that a new object gets a uid and a creationTimestamp, and that an update retains the creationTimestamp and
+// the reset fields of the live object.
 func TestPrepare(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	o := open(t, Options{Now: func() time.Time { return now }})
@@ -234,31 +237,33 @@ func TestPrepare(t *testing.T) {
 	metadata := p.object.Document.Get("metadata")
 	if metadata.Get("creationTimestamp").Text() != "2026-01-02T03:04:05Z" || metadata.Get("uid").Text() == "sent" || metadata.Get("uid").Text() == "" ||
 		!metadata.Get("deletionTimestamp").IsAbsent() || p.object.Document.Get("status").JSON() != `{"replicas":0}` {
-		t.Errorf("a new object is %s", p.object.Document.JSON())
+		t.Errorf("prepare() of a new object: got %s, want a new uid and creation time, no deletionTimestamp, and an initial status", p.object.Document.JSON())
 	}
 	live := &loaded{stored: p.object.Document, current: p.object}
-	live.object = draftOf(t, o, p.object)
+	live.object = unstoredObject(t, o, p.object)
 	p, err = w.prepare(live, merged{object: object}, &admitted{object: object})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := p.object.Document; got.Lookup("metadata", "uid").Text() != "sent" || got.Get("status").JSON() != `{"replicas":0}` ||
 		got.Lookup("metadata", "creationTimestamp").Text() != "2026-01-02T03:04:05Z" {
-		t.Errorf("the updated object is %s: expected the live status and creation time, and the sent uid for validation to reject", got.JSON())
+		t.Errorf("prepare() of an update: got %s, want the live status and creation time, and the sent uid, which validation rejects", got.JSON())
 	}
 }
 
-func draftOf(t testing.TB, o *Registry, object apply.Object) (draft *watchcache.Object) {
+// unstoredObject returns an object at revision 5 that is not in the store.
+func unstoredObject(t testing.TB, o *Registry, object apply.Object) *watchcache.Object {
 	t.Helper()
 	w := o.writeTo(t, "replicationcontrollers", "", "r", "")
-	draft, err := o.Cache.Draft(w.key(), encodeJSON(object), 5)
+	unstored, err := o.Cache.Draft(w.key(), encodeJSON(object), 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return draft
+	return unstored
 }
 
-// TestValidate: errors of the resource's validation follow those that plugins have added.
+// TestValidate checks that validate rejects an invalid name and an invalid field manager in managedFields, and accepts a valid
+// object.
 func TestValidate(t *testing.T) {
 	o := open(t, Options{})
 	w := o.writeTo(t, "configmaps", "", "C", "")
@@ -266,21 +271,21 @@ func TestValidate(t *testing.T) {
 	a := &admitted{attributes: admission.NewRecord(admission.Attributes{}, nil)}
 	p := &prepared{object: apply.Object{Document: doc}, validated: doc, unprepared: doc}
 	if err := w.validate(&loaded{}, a, p); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "metadata.name: Invalid value") {
-		t.Errorf("received %v, want a 422 about the name", err)
+		t.Errorf("validate() of an invalid name: got %v, want a 422 about metadata.name", err)
 	}
 	valid := doc.With("metadata", doc.Get("metadata").With("name", document.NewString("c")))
 	p = &prepared{object: apply.Object{Document: valid, Entries: []apply.Entry{{Manager: strings.Repeat("m", 200)}}}, validated: valid, unprepared: valid}
 	if err := w.validate(&loaded{}, a, p); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "metadata.managedFields[0].manager") {
-		t.Errorf("received %v, want a 422 about the manager", err)
+		t.Errorf("validate() of an invalid field manager: got %v, want a 422 about managedFields[0].manager", err)
 	}
 	p.object.Entries = nil
 	if err := w.validate(&loaded{}, a, p); err != nil {
-		t.Error(err)
+		t.Errorf("validate() of a valid object: got %v, want no error", err)
 	}
 }
 
-// TestCommit: compare-and-swap at the loaded revision, in one transaction with the writes of plugins; which conflicts are
-// retried, and which errors are final.
+// TestCommit checks that commit compares the object with the loaded revision in one transaction with the conditions of plugins,
+// and which conflicts are retried.
 func TestCommit(t *testing.T) {
 	o := open(t, Options{})
 	w := o.writeTo(t, "configmaps", "", "c", "")
@@ -295,15 +300,15 @@ func TestCommit(t *testing.T) {
 	a := &admitted{attributes: attributes}
 	result, err := w.commit(t.Context(), &loaded{}, a, p)
 	if err != nil || !result.Created || result.Revision == 0 {
-		t.Fatalf("received %+v, %v", result, err)
+		t.Fatalf("commit() of a new object: got %+v, %v, want a created object with a revision", result, err)
 	}
-	_, err = w.commit(t.Context(), &loaded{}, a, p) // it exists now
+	_, err = w.commit(t.Context(), &loaded{}, a, p) // the object exists now
 	if !w.retries(t.Context(), err) || !apierrors.IsAlreadyExists(w.finalError(err)) {
-		t.Errorf("received %v: expected a conflict that is retried, or else a 409", err)
+		t.Errorf("commit() of an object that exists: got %v, want a conflict that is retried, or is a 409 if it is final", err)
 	}
 	w.verb.conflictIsFinal = true
 	if w.retries(t.Context(), err) {
-		t.Error("a conflict that is the client's is retried")
+		t.Error("retries() of a conflict with conflictIsFinal: got true, want false")
 	}
 	live, err := w.load(t.Context())
 	if err != nil {
@@ -316,11 +321,11 @@ func TestCommit(t *testing.T) {
 	_, err = w.commit(t.Context(), live, a, p)
 	var conflict *storage.ConflictError
 	if !errors.As(err, &conflict) || conflict.Key == w.key().String() || !w.retries(t.Context(), err) {
-		t.Errorf("received %v: expected a conflict about the namespace, which is retried", err)
+		t.Errorf("commit() after the namespace changed: got %v, want a conflict about the namespace that is retried", err)
 	}
 	w.DryRun = true
 	result, err = w.commit(t.Context(), live, &admitted{}, p)
 	if err != nil || result.Revision != 0 || result.Object == nil {
-		t.Errorf("a dry run: %+v, %v", result, err)
+		t.Errorf("commit() in a dry run: got %+v, %v, want an object without a revision", result, err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// TestSubresourcesAreImplemented: kind files name only subresources that the registry implements.
+// TestSubresourcesAreImplemented checks that the registry implements all subresources that kind files list, and no others.
 func TestSubresourcesAreImplemented(t *testing.T) {
 	used := map[string]bool{}
 	for _, k := range api.Builtin() {
@@ -20,7 +20,7 @@ func TestSubresourcesAreImplemented(t *testing.T) {
 	}
 	for _, s := range Subresources() {
 		if !used[s.Name] {
-			t.Errorf("no kind has the subresource %q", s.Name)
+			t.Errorf("the registry implements the subresource %q, but no kind file lists it; remove it", s.Name)
 		}
 	}
 }

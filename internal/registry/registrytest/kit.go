@@ -1,4 +1,4 @@
-// Package registrytest opens registries over stores in memory for tests of packages that use one.
+// Package registrytest opens registries over in-memory stores, for tests of packages that use a registry.
 package registrytest
 
 import (
@@ -22,16 +22,17 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// Kit is a test with a registry.
+// Kit combines a test with a registry. Its methods fail the test on errors, unless they return an error.
 type Kit struct {
 	testing.TB
+	// All is the registry.
 	All *registry.Registry
 }
 
-// User is the user of requests in tests. It has all permissions.
+// User is the user of requests in tests. It is in the group system:masters, which has all permissions.
 var User = &authn.User{Name: "tester", Groups: []string{authn.MastersGroup}}
 
-// Log discards all messages.
+// Log is a logger that discards all messages.
 var Log = slog.New(slog.DiscardHandler)
 
 // Open returns a registry of the built-in resources over a store in memory, with the namespaces default and kube-system.
@@ -40,13 +41,14 @@ func Open(t testing.TB) *Kit {
 	return Over(t, watchcachetest.OpenStore(t))
 }
 
-// Over returns a registry over a store, with the admission plugin NamespaceLifecycle.
+// Over returns a registry of the built-in resources over a store, with the admission plugin NamespaceLifecycle.
 func Over(t testing.TB, s storage.Store) *Kit {
 	t.Helper()
 	return WithPlugins(t, s, namespacelifecycle.Plugin{})
 }
 
-// WithPlugins returns a registry over a store with an admission chain.
+// WithPlugins returns a registry of the built-in resources over a store, with an admission chain of the given plugins. It creates
+// the namespaces default and kube-system.
 func WithPlugins(t testing.TB, s storage.Store, plugins ...admission.Plugin) *Kit {
 	t.Helper()
 	register, err := api.NewRegister(api.Builtin()...)
@@ -65,7 +67,7 @@ func WithPlugins(t testing.TB, s storage.Store, plugins ...admission.Plugin) *Ki
 	return k
 }
 
-// Hooked is a store that calls Before before each commit.
+// Hooked is a store that calls Before with the writes of each commit before it commits them. Tests use it to cause races.
 type Hooked struct {
 	storage.Store
 	Before func([]storage.Write)
@@ -79,7 +81,7 @@ func (h Hooked) Commit(ctx context.Context, writes ...storage.Write) (storage.Re
 	return h.Store.Commit(ctx, writes...)
 }
 
-// Endpoint returns the endpoint of RESOURCE or RESOURCE.GROUP at its preferred version.
+// Endpoint returns the endpoint of a resource, RESOURCE or RESOURCE.GROUP, at its preferred version.
 func (k *Kit) Endpoint(resource string) *registry.Endpoint {
 	k.Helper()
 	name, group, _ := strings.Cut(resource, ".")
@@ -94,7 +96,7 @@ func (k *Kit) Endpoint(resource string) *registry.Endpoint {
 	return endpoint
 }
 
-// Request returns a request of User.
+// Request returns a request of User to write an object, with the field manager tester.
 func (k *Kit) Request(resource, namespace, name, body string) *registry.Request {
 	k.Helper()
 	return &registry.Request{
@@ -113,7 +115,7 @@ func (k *Kit) TryCreate(resource, namespace, body string) (uid string, err error
 	return strings.Clone(result.Object.UID()), nil
 }
 
-// Create creates an object and returns its uid. It fails the test if it cannot.
+// Create creates an object and returns its uid.
 func (k *Kit) Create(resource, namespace, body string) (uid string) {
 	k.Helper()
 	uid, err := k.TryCreate(resource, namespace, body)
@@ -123,7 +125,7 @@ func (k *Kit) Create(resource, namespace, body string) (uid string) {
 	return uid
 }
 
-// Delete deletes an object.
+// Delete deletes an object with a propagation policy.
 func (k *Kit) Delete(resource, namespace, name string, propagation registry.Propagation) {
 	k.Helper()
 	d := &registry.Deletion{Endpoint: k.Endpoint(resource), Namespace: namespace, Name: name, Propagation: propagation}
@@ -132,7 +134,7 @@ func (k *Kit) Delete(resource, namespace, name string, propagation registry.Prop
 	}
 }
 
-// Merge sends a JSON merge patch.
+// Merge patches an object with a JSON merge patch.
 func (k *Kit) Merge(resource, namespace, name, patch string) {
 	k.Helper()
 	if _, err := k.All.Patch(k.Context(), k.Request(resource, namespace, name, patch), registry.MergePatch); err != nil {
@@ -140,7 +142,7 @@ func (k *Kit) Merge(resource, namespace, name, patch string) {
 	}
 }
 
-// Get returns an object; absent if it does not exist. kind is the GROUP/RESOURCE of keys.
+// Get returns an object; absent if it does not exist. kind is GROUP/RESOURCE, with the group core for the core group.
 func (k *Kit) Get(kind, namespace, name string) document.Value {
 	k.Helper()
 	object, err := k.All.Cache.Get(k.Context(), watchcache.Key{Kind: kind, Namespace: namespace, Name: name}, watchcache.Latest)
@@ -154,13 +156,14 @@ func (k *Kit) Get(kind, namespace, name string) document.Value {
 	return parsed.Document
 }
 
-// Has reports whether an object exists.
+// Has reports whether an object exists. kind is GROUP/RESOURCE as for Get.
 func (k *Kit) Has(kind, namespace, name string) bool {
 	k.Helper()
 	return !k.Get(kind, namespace, name).IsAbsent()
 }
 
-// Run runs a function in a goroutine until the test ends or stop is called, which cancel its context.
+// Run runs a function in a goroutine. Its context is cancelled when stop is called or the test ends; stop waits until the function
+// has returned.
 func (k *Kit) Run(run func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -170,7 +173,7 @@ func (k *Kit) Run(run func(context.Context)) (stop func()) {
 	return stop
 }
 
-// Wait waits until a condition holds.
+// Wait waits until a condition holds, and fails the test with the description what if that takes too long.
 func (k *Kit) Wait(what string, condition func() bool) {
 	k.Helper()
 	testwait.For(k, what, condition)
