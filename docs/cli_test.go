@@ -14,14 +14,14 @@ import (
 	"github.com/cadastre/cadastre/internal/cli"
 )
 
-// cliSections are the headings of every page in docs/cli, in this order. Other headings may come in between.
+// cliSections are the headings that every page in docs/cli has, in this order. Further headings may be between them.
 var cliSections = []string{"## Synopsis", "## Example", "## Flags", "## Exit codes", "## Errors", "## See also"}
 
 // flagInCode matches a flag in inline code: `--force`, `-f`.
 var flagInCode = regexp.MustCompile("`(--?[a-zA-Z][-a-z]*)")
 
-// TestCLIPages: docs/cli has a page for each verb and no other; a page has all sections, a transcript, the usage line of
-// each command, and in the table of flags only flags of the verb.
+// TestCLIPages checks that docs/cli contains one page for each verb of the command line and no others, and that each page has all
+// sections, a transcript and the usage line of each command, and lists only flags of the verb.
 func TestCLIPages(t *testing.T) {
 	command := cli.Command()
 	command.InitDefaultHelpCmd()
@@ -44,11 +44,12 @@ func TestCLIPages(t *testing.T) {
 	}
 	for _, name := range pages {
 		if !slices.Contains(expected, name) {
-			t.Errorf("%s: there is no such verb", name)
+			t.Errorf("%s: cadastre has no verb of this name; remove the page", name)
 		}
 	}
 }
 
+// checkCLIPage checks the page of one verb.
 func checkCLIPage(t *testing.T, name string, verb *cobra.Command) {
 	text := readPage(t, name)
 	if !strings.HasPrefix(text, "# cadastre "+verb.Name()+"\n\n") {
@@ -83,7 +84,7 @@ func checkCLIPage(t *testing.T, name string, verb *cobra.Command) {
 	}
 }
 
-// commandsOf returns the visible subcommands of a verb or, if it has none, the verb.
+// commandsOf returns the subcommands of a verb that are not hidden, or the verb itself if there are none.
 func commandsOf(verb *cobra.Command) []*cobra.Command {
 	var commands []*cobra.Command
 	for _, c := range verb.Commands() {
@@ -102,6 +103,7 @@ func synopsis(c *cobra.Command) string {
 	return strings.TrimSuffix(c.UseLine(), " [flags]") + " [flags]"
 }
 
+// flagsOf returns the flags of a command with their dashes, including shorthands.
 func flagsOf(c *cobra.Command) []string {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -113,6 +115,7 @@ func flagsOf(c *cobra.Command) []string {
 	return names
 }
 
+// readPage returns the content of a file.
 func readPage(t *testing.T, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(name)

@@ -18,7 +18,7 @@ const (
 	applyType  = "Content-Type: application/apply-patch+yaml"
 )
 
-// client sends requests to a private server.
+// client sends requests to a server that the test has started.
 type client struct {
 	t      *testing.T
 	config *rest.Config
@@ -33,13 +33,14 @@ func newClient(t *testing.T) *client {
 	return &client{t, config, clientOf(t, config)}
 }
 
+// clientOf returns an HTTP client for a client configuration. Its connections are closed at the end of the test.
 func clientOf(t *testing.T, config *rest.Config) *http.Client {
 	t.Helper()
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(client.CloseIdleConnections) // the shutdown waits for open connections
+	t.Cleanup(client.CloseIdleConnections) // the server's shutdown waits for open connections
 	return client
 }
 
@@ -49,7 +50,7 @@ func (c *client) anonymous() *client {
 	return &client{c.t, config, clientOf(c.t, config)}
 }
 
-// answer is a response: its status code and body.
+// answer is the status code and body of a response.
 type answer struct {
 	t    *testing.T
 	code int
@@ -80,12 +81,13 @@ func (c *client) call(method, path, body string, headers ...string) answer {
 	return answer{c.t, response.StatusCode, string(text)}
 }
 
-// apply applies a ConfigMap with the given fields, which are members of a JSON object.
+// apply applies a ConfigMap. fields are its fields besides metadata, as JSON without the outer braces.
 func (c *client) apply(name, manager, fields string, headers ...string) answer {
 	c.t.Helper()
 	return c.call("PATCH", configMaps+"/"+name+"?fieldManager="+manager, configMap(name, fields), append(headers, applyType)...)
 }
 
+// configMap returns the JSON of a ConfigMap. fields are its fields besides metadata, as JSON without the outer braces.
 func configMap(name, fields string) string {
 	return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `"},` + fields + `}`
 }
@@ -94,7 +96,7 @@ func configMap(name, fields string) string {
 func (a answer) want(codes ...int) answer {
 	a.t.Helper()
 	if !slices.Contains(codes, a.code) {
-		a.t.Fatalf("received %d %s, want %d", a.code, a.text, codes)
+		a.t.Fatalf("response: got status code %d, want one of %d; body: %s", a.code, codes, a.text)
 	}
 	return a
 }
@@ -104,7 +106,7 @@ func (a answer) wantText(texts ...string) answer {
 	a.t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(a.text, text) {
-			a.t.Errorf("received %s, want it to contain %s", a.text, text)
+			a.t.Errorf("response body: got %s, want it to contain %s", a.text, text)
 		}
 	}
 	return a
@@ -115,7 +117,7 @@ func (a answer) get(path ...string) string {
 	a.t.Helper()
 	var v any
 	if err := json.Unmarshal([]byte(a.text), &v); err != nil {
-		a.t.Fatalf("%s: %v", a.text, err)
+		a.t.Fatalf("response body: got %s, want JSON: %v", a.text, err)
 	}
 	for _, name := range path {
 		m, _ := v.(map[string]any)

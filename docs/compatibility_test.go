@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestCompatibility: the row of the unreleased version has the versions in go.mod and the data format of the store.
+// TestCompatibility checks that the compatibility table's row for the unreleased version contains the Kubernetes and Go versions
+// in go.mod and the data format of the store.
 func TestCompatibility(t *testing.T) {
 	find := func(file, pattern string) string {
 		content, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(file)))

@@ -26,16 +26,16 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// updating makes tests write the received output into the pages.
+// updating makes tests write the actual output into the pages instead of comparing it. CADASTRE_UPDATE=1 sets it.
 var updating = os.Getenv("CADASTRE_UPDATE") != ""
 
 // TestConsole executes the commands of every ```console block, page by page, and compares their output with the page. Lines
 // that begin with $ are commands, and lines that begin with > continue a command. All commands of a page run in one shell;
-// cadastre serve runs in the background until the end of the page. A block inside an HTML comment is a setup that readers
-// do not see.
+// cadastre serve runs in the background until the end of the page. A block inside an HTML comment is setup, which the rendered
+// page does not show.
 //
 // The address 127.0.0.1:6443 and the folder /tmp/demo of a page are replaced by a free port and a temporary folder. Times,
-// UIDs and revisions may differ. CADASTRE_UPDATE=1 writes the received output into the page.
+// UIDs and revisions may differ. CADASTRE_UPDATE=1 writes the actual output into the page.
 func TestConsole(t *testing.T) {
 	for _, tool := range []string{"curl", "jq", "sh"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -73,13 +73,14 @@ type page struct {
 	lines []string
 }
 
-// step is a command of a page. Its output is the lines [first, end).
+// step is a command of a page.
 type step struct {
-	line       int // one-based
+	line       int // the one-based number of the command's first line
 	command    string
-	first, end int // zero-based
+	first, end int // the expected output is page.lines[first:end]
 }
 
+// steps returns the commands of all console blocks of a page, in order.
 func (p *page) steps() []step {
 	var steps []step
 	inBlock := false
@@ -116,7 +117,7 @@ func (p *page) run(t *testing.T, steps []step) {
 		}
 		received[step.line] = got
 		if !updating {
-			t.Errorf("%s:%d: $ %s\nreceived:\n%s\nwant:\n%s\n(CADASTRE_UPDATE=1 go test ./docs writes the received output)",
+			t.Errorf("%s:%d: output of $ %s\ngot:\n%s\nwant:\n%s\n(CADASTRE_UPDATE=1 go test ./docs writes the actual output into the page)",
 				p.name, step.line, step.command, got, want)
 		}
 	}
@@ -125,6 +126,7 @@ func (p *page) run(t *testing.T, steps []step) {
 	}
 }
 
+// update writes the page with new outputs. received maps the line of a step to its output; other steps keep theirs.
 func (p *page) update(t *testing.T, steps []step, received map[int]string) {
 	var lines []string
 	done := 0
@@ -145,6 +147,7 @@ func (p *page) update(t *testing.T, steps []step, received map[int]string) {
 	}
 }
 
+// masks are the patterns of values that differ between runs, and their placeholders.
 var masks = []struct {
 	pattern *regexp.Regexp
 	text    string
@@ -160,7 +163,7 @@ var masks = []struct {
 	{regexp.MustCompile(`(?m)^(commit|date|go)  +\S.*$`), "$1 VALUE"},
 }
 
-// masked returns text with placeholders for values that differ between runs: times, UIDs, revisions, ages.
+// masked returns text with placeholders for values that differ between runs, such as times, UIDs, revisions and ages.
 func masked(text string) string {
 	for _, mask := range masks {
 		text = mask.pattern.ReplaceAllString(text, mask.text)
@@ -173,20 +176,22 @@ func withoutEmptyEnds(text string) string {
 	return strings.TrimLeft(strings.TrimRight(text, " \n"), "\n")
 }
 
-// Texts of pages that a session replaces.
+// The program, address and folder in the commands of pages. A session replaces them by the test binary, the address of its server
+// and a temporary folder.
 const (
 	shownProgram = "go run ./cmd/cadastre"
 	shownAddress = "127.0.0.1:6443"
 	shownFolder  = "/tmp/demo"
 )
 
-// session is a shell in a temporary folder, and the address of the server that was started in it.
+// session is a shell in a temporary folder, and the address of the server that a command of the page has started.
 type session struct {
 	folder, address string
 	shell           io.WriteCloser
 	output          *bufio.Reader
 }
 
+// startSession starts a shell, which ends with the test.
 func startSession(t *testing.T) *session {
 	s := &session{folder: t.TempDir(), address: shownAddress}
 	shell := exec.CommandContext(t.Context(), "sh")
@@ -224,6 +229,7 @@ func (s *session) run(t *testing.T, command string) string {
 	return strings.NewReplacer(s.address, shownAddress, s.folder, shownFolder).Replace(output)
 }
 
+// endOfOutput is the line that the shell prints after each command.
 const endOfOutput = "\x04\n"
 
 // send executes a command in the shell and returns its output.
@@ -276,7 +282,7 @@ func (s *session) serve(t *testing.T, arguments []string) string {
 	}
 	if !testwait.Within(readyTimeout, isReadyOrEnded) {
 		_ = server.Process.Kill()
-		t.Fatalf("the server is not ready after %v: %s", readyTimeout, content)
+		t.Fatalf("cadastre serve: not ready after %v; output: %s", readyTimeout, content)
 	}
 	if !hasEnded {
 		s.address = strings.TrimPrefix(string(ready), "ready https://")
@@ -285,6 +291,7 @@ func (s *session) serve(t *testing.T, arguments []string) string {
 	return string(content)
 }
 
+// stop sends SIGINT to a server and waits until it has exited with code 0.
 func stop(t *testing.T, server *exec.Cmd, ended <-chan error) {
 	_ = server.Process.Signal(os.Interrupt)
 	if err := <-ended; err != nil {

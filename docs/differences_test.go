@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// The tests of this file are those of entries in differences.md and not-implemented.md. The comments state the response of
-// kube-apiserver 1.36.
+// Each test in this file demonstrates an entry of differences.md or not-implemented.md. Its comment states how kube-apiserver
+// 1.36 behaves instead.
 
-// Kubernetes: 500 for both, without reason and details.
+// Kubernetes: both applies are rejected with a 500 without reason and details.
 func TestDifferenceConfigurationsThatDoNotFitAreBadRequests(t *testing.T) {
 	c := newClient(t)
 	for fields, detail := range map[string]string{`"foo":1`: ".foo: field not declared in schema", `"data":{"a":1}`: ".data.a: expected a string"} {
@@ -21,7 +21,7 @@ func TestDifferenceConfigurationsThatDoNotFitAreBadRequests(t *testing.T) {
 	}
 }
 
-// Kubernetes: the message is: conflict with "alice".
+// Kubernetes: the message of the cause is only: conflict with "alice".
 func TestDifferenceConflictCausesSayMore(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "alice", `"data":{"color":"red"}`).want(201)
@@ -30,7 +30,7 @@ func TestDifferenceConflictCausesSayMore(t *testing.T) {
 		`"message":"conflict with \"alice\": the field is \"red\", and would become \"blue\", its owner has written it since 2`)
 }
 
-// Kubernetes: 201 with the last value, and a warning unless fieldValidation is Ignore or Strict.
+// Kubernetes: with fieldValidation Warn or Ignore a duplicate field is accepted with its last value, with Warn also with a warning.
 func TestDifferenceDoubleNamesAreRefused(t *testing.T) {
 	c := newClient(t)
 	double := configMap("c", `"data":{"a":"1","a":"2"}`)
@@ -40,22 +40,22 @@ func TestDifferenceDoubleNamesAreRefused(t *testing.T) {
 	c.apply("c", "m", `"data":{"a":"1","a":"2"}`).want(400).wantText(".data.a: the field occurs twice")
 }
 
-// Kubernetes: alice's second apply has another resourceVersion than bob's, as she comes after him then.
+// Kubernetes: alice's second apply creates a new resourceVersion, because it moves her managed fields entry behind that of bob.
 func TestDifferenceWritingAgainIsNoChangeOfOrder(t *testing.T) {
 	c := newClient(t)
 	write := func(manager, fields string) string {
 		return c.call("PATCH", "/api/v1/namespaces/default/secrets/s?fieldManager="+manager,
 			`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},`+fields+`}`, applyType).want(200, 201).get("metadata", "resourceVersion")
 	}
-	write("alice", `"stringData":{"a":"1"}`) // is kept as data, and so is never what is there
+	write("alice", `"stringData":{"a":"1"}`) // stored as data, so that applying stringData never equals the live object
 	before := write("bob", `"data":{"b":"Mg=="}`)
-	time.Sleep(1100 * time.Millisecond) // the point of the test: managedFields have times in seconds
+	time.Sleep(1100 * time.Millisecond) // times in managedFields have a resolution of one second
 	if after := write("alice", `"stringData":{"a":"1"}`); after != before {
-		t.Errorf("expected version %s, received %s", before, after)
+		t.Errorf("resourceVersion after the second apply of alice: got %s, want %s", after, before)
 	}
 }
 
-// Kubernetes: 200, and the object is gone.
+// Kubernetes: unknown fields in DeleteOptions are ignored, and the object is deleted.
 func TestDifferenceUnknownOptionsDeleteNothing(t *testing.T) {
 	c := newClient(t)
 	c.call("POST", configMaps, configMap("c", `"data":{}`)).want(201)
@@ -66,14 +66,14 @@ func TestDifferenceUnknownOptionsDeleteNothing(t *testing.T) {
 	c.call("GET", configMaps+"/c", "").want(200)
 }
 
-// Kubernetes: 403.
+// Kubernetes: the pod is rejected with a 403.
 func TestDifferencePodSecurityIsNotEnforced(t *testing.T) {
 	c := newClient(t)
 	c.call("POST", "/api/v1/namespaces", `{"metadata":{"name":"safe","labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`).want(201)
 	c.call("POST", "/api/v1/namespaces/safe/pods", `{"metadata":{"name":"p"},"spec":{"hostNetwork":true,"containers":[{"name":"c","image":"i"}]}}`).want(201)
 }
 
-// Kubernetes: 201 with a token, 200 for the others.
+// Kubernetes: the request for a token returns a 201 with the token, and the requests for logs and port forwarding succeed.
 func TestDifferenceWhatOthersDoIsNotServed(t *testing.T) {
 	c := newClient(t)
 	const namespace = "/api/v1/namespaces/default/"
@@ -89,7 +89,7 @@ func TestDifferenceWhatOthersDoIsNotServed(t *testing.T) {
 	c.call("GET", namespace+"pods/p", "").want(200)
 }
 
-// Kubernetes: the ConfigMap has the label.
+// Kubernetes: the policy adds its label to the ConfigMap.
 func TestDifferenceMutatingPoliciesChangeNothing(t *testing.T) {
 	c := newClient(t)
 	const registration = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolic"
@@ -98,28 +98,28 @@ func TestDifferenceMutatingPoliciesChangeNothing(t *testing.T) {
 		"mutations":[{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":"Object{metadata: Object.metadata{labels: {\"mutated\": \"yes\"}}}"}}]}}`).want(201)
 	c.call("POST", registration+"ybindings", `{"metadata":{"name":"p"},"spec":{"policyName":"p"}}`).want(201)
 	if made := c.call("POST", configMaps, configMap("c", `"data":{}`)).want(201); strings.Contains(made.text, "mutated") {
-		t.Errorf("the policy has changed %s", made.text)
+		t.Errorf("created ConfigMap: got %s, want it without the label of the policy", made.text)
 	}
 }
 
-// Kubernetes: data and binaryData are absent and have no owner.
+// Kubernetes: the empty data and binaryData are absent from the object and from managedFields.
 func TestDifferenceEmptyContainersAreKept(t *testing.T) {
 	c := newClient(t)
 	created := c.call("POST", configMaps, configMap("c", `"data":{},"binaryData":{}`)).want(201)
 	if created.get("data") != "{}" || created.get("binaryData") != "{}" {
-		t.Errorf("received %s, want data and binaryData", created.text)
+		t.Errorf("created ConfigMap: got %s, want empty data and binaryData", created.text)
 	}
 	created.wantText(`"fieldsV1":{"f:binaryData":{},"f:data":{}}`)
 }
 
-// Kubernetes: 500.
+// Kubernetes: a create with a resourceVersion is rejected with a 500.
 func TestDifferenceCreatingWithAVersionIsABadRequest(t *testing.T) {
 	c := newClient(t)
 	c.call("POST", configMaps, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","resourceVersion":"12"}}`).
 		want(400).wantText("resourceVersion should not be set on objects to be created")
 }
 
-// Kubernetes: 500 without a reason; 400 for the list.
+// Kubernetes: get and watch return a 500 without a reason; list returns a 400.
 func TestDifferenceVersionsThatAreNoNumbersAreBadRequests(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "m", `"data":{"a":"1"}`).want(201)
@@ -128,7 +128,7 @@ func TestDifferenceVersionsThatAreNoNumbersAreBadRequests(t *testing.T) {
 	}
 }
 
-// Kubernetes: kind, apiVersion, metadata and then the rest, in the order of Go's structs.
+// Kubernetes: JSON fields have the order of the Go structs: kind, apiVersion, metadata, and then the others.
 func TestDifferenceNamesAreSorted(t *testing.T) {
 	c := newClient(t)
 	created := c.apply("c", "m", `"immutable":true,"data":{"b":"1","a":"2"}`).want(201)
@@ -136,16 +136,16 @@ func TestDifferenceNamesAreSorted(t *testing.T) {
 	if err := json.Unmarshal([]byte(created.text), &v); err != nil {
 		t.Fatal(err)
 	}
-	sorted, err := json.Marshal(v) // which sorts
+	sorted, err := json.Marshal(v) // sorts the keys of maps
 	if err != nil {
 		t.Fatal(err)
 	}
 	if strings.TrimSpace(created.text) != string(sorted) {
-		t.Errorf("received %s, want %s", created.text, sorted)
+		t.Errorf("created ConfigMap: got %s, want sorted fields %s", created.text, sorted)
 	}
 }
 
-// Kubernetes: 403, forbidden: User "system:anonymous" cannot get path "/api".
+// Kubernetes: a request without credentials is rejected with a 403: User "system:anonymous" cannot get path "/api".
 func TestDifferenceNobodyIsAnonymous(t *testing.T) {
 	c := newClient(t).anonymous()
 	c.call("GET", "/api", "").want(401)
@@ -154,7 +154,7 @@ func TestDifferenceNobodyIsAnonymous(t *testing.T) {
 	c.call("GET", "/readyz", "").want(200)
 }
 
-// Kubernetes: 69 cluster roles, the service default/kubernetes, and flow schemas.
+// Kubernetes: a new cluster contains 69 ClusterRoles, the service default/kubernetes, and FlowSchemas.
 func TestDifferenceOnlyWhatUsersNeedIsThereFromTheStart(t *testing.T) {
 	c := newClient(t)
 	for _, path := range []string{
@@ -162,42 +162,42 @@ func TestDifferenceOnlyWhatUsersNeedIsThereFromTheStart(t *testing.T) {
 		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", "/apis/rbac.authorization.k8s.io/v1/roles",
 	} {
 		if items := c.call("GET", path, "").want(200).get("items"); items != "[]" {
-			t.Errorf("%s has %s, want nothing", path, items)
+			t.Errorf("list of %s on a new server: got items %s, want none", path, items)
 		}
 	}
 	c.call("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/view", "").want(200)
 	c.call("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:kube-scheduler", "").want(404)
 }
 
-// Kubernetes: the object has all fields that Go's struct writes always, such as spec.template; there is no
-// bookmark at the end of a watch of one second.
+// Kubernetes: the object of a bookmark contains all fields that the Go struct encodes without omitempty, such as spec.template,
+// and a watch of one second does not end with a bookmark.
 func TestDifferenceBookmarksAreBare(t *testing.T) {
 	c := newClient(t)
 	events := c.call("GET", "/apis/apps/v1/namespaces/default/deployments?watch=true&allowWatchBookmarks=true&sendInitialEvents=true"+
 		"&resourceVersionMatch=NotOlderThan&timeoutSeconds=1", "").want(200)
 	lines := strings.Split(strings.TrimSpace(events.text), "\n")
 	if len(lines) != 2 {
-		t.Fatalf("received %s, want a bookmark at the end of the state, and one at the end", events.text)
+		t.Fatalf("watch events: got %s, want a bookmark after the initial events and one at the end of the watch", events.text)
 	}
 	for _, line := range lines {
 		bookmark := answer{t, 200, line}
 		if got := bookmark.get("type"); got != `"BOOKMARK"` {
-			t.Errorf("received %s, want a bookmark", line)
+			t.Errorf("watch event: got %s, want a bookmark", line)
 		}
 		if bookmark.get("object", "metadata", "resourceVersion") == "" || bookmark.get("object", "spec") != "" || bookmark.get("object", "status") != "" {
-			t.Errorf("received %s, want a revision and nothing else", line)
+			t.Errorf("bookmark: got %s, want a resourceVersion, and neither spec nor status", line)
 		}
 	}
 }
 
-// Kubernetes: what the API's documentation says about the fields, at length.
+// Kubernetes: the descriptions of Table columns are those of the fields in the API documentation.
 func TestDifferenceColumnsAreDescribedInOwnWords(t *testing.T) {
 	c := newClient(t)
 	table := c.call("GET", configMaps, "", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io").want(200)
 	table.wantText(`{"name":"Name","type":"string","format":"name","description":"The name of the object.","priority":0}`)
 }
 
-// Kubernetes: "415: Unsupported Media Type" for patches, and no word of what was received.
+// Kubernetes: the message for patches is "415: Unsupported Media Type" and does not contain the media type of the request.
 func TestDifferenceMediaTypesAreNamed(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "m", `"data":{}`).want(201)
@@ -206,24 +206,24 @@ func TestDifferenceMediaTypesAreNamed(t *testing.T) {
 	c.call("GET", configMaps, "", "Accept: text/html").want(406).wantText("application/json")
 }
 
-// Kubernetes: 406, unless its gate is on.
+// Kubernetes: CBOR is rejected with a 406 unless the feature gate CBORServingAndStorage is enabled.
 func TestDifferenceCBORNeedsNoGate(t *testing.T) {
 	c := newClient(t)
 	c.call("GET", configMaps, "", "Accept: application/cbor").want(200).wantText("\xd9\xd9\xf7", "ConfigMapList")
 }
 
-// Kubernetes: managedFields are there.
+// Kubernetes: the parameter drop of Accept is not supported, and the response contains managedFields.
 func TestDifferenceAnswersWithoutManagedFields(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "m", `"data":{}`).want(201).wantText("managedFields")
 	short := c.call("GET", configMaps+"/c", "", "Accept: application/json;drop=metadata.managedFields").want(200)
 	if strings.Contains(short.text, "managedFields") {
-		t.Errorf("received %s", short.text)
+		t.Errorf("response with drop=metadata.managedFields: got %s, want no managedFields", short.text)
 	}
 }
 
-// Kubernetes: "the server could not find the requested resource" for all, and for the last "404 page not
-// found", which is no status.
+// Kubernetes: the message is always "the server could not find the requested resource", without details; for /foo the response
+// is the text "404 page not found" instead of a Status.
 func TestDifferenceNotFoundSaysWhat(t *testing.T) {
 	c := newClient(t)
 	for path, detail := range map[string]string{
@@ -239,7 +239,7 @@ func TestDifferenceNotFoundSaysWhat(t *testing.T) {
 	}
 }
 
-// Kubernetes: {"v":"meta.k8s.io/v1","rv":…,"start":…}.
+// Kubernetes: the decoded continue token is {"v":"meta.k8s.io/v1","rv":…,"start":…}.
 func TestDifferenceContinueTokens(t *testing.T) {
 	c := newClient(t)
 	c.apply("a", "m", `"data":{}`).want(201)
@@ -247,13 +247,13 @@ func TestDifferenceContinueTokens(t *testing.T) {
 	next := strings.Trim(c.call("GET", configMaps+"?limit=1", "").want(200).get("metadata", "continue"), `"`)
 	token, err := base64.RawURLEncoding.DecodeString(next)
 	if err != nil || !strings.HasPrefix(string(token), `{"v":"cadastre/v1",`) {
-		t.Errorf("received %s, %v", token, err)
+		t.Errorf("decoded continue token: got %s, %v, want one that begins with {\"v\":\"cadastre/v1\",", token, err)
 	}
 	c.call("GET", configMaps+"?limit=1&continue="+next, "").want(200).wantText(`"name":"b"`)
 	c.call("GET", "/api/v1/secrets?limit=1&continue="+next, "").want(400).wantText("continue key is not valid: expected what a list of core/secrets returned")
 }
 
-// Kubernetes: does not look at these headers.
+// Kubernetes: the headers If-Match and If-None-Match are ignored.
 func TestDifferenceWritesCanBeConditional(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "m", `"data":{}`, "If-Match: *").want(412)
@@ -268,23 +268,23 @@ func TestDifferenceWritesCanBeConditional(t *testing.T) {
 	c.call("DELETE", configMaps+"/c", "", "If-Match: *").want(200)
 }
 
-// Kubernetes: "left" stays, owned by kubectl-client-side-apply.
+// Kubernetes: there is no parameter takeOver; the field data.left remains, owned by kubectl-client-side-apply.
 func TestDifferenceApplyTakesOver(t *testing.T) {
 	c := newClient(t)
 	c.call("POST", configMaps+"?fieldManager=kubectl-client-side-apply", configMap("c", `"data":{"left":"1","mine":"1"}`)).want(201)
 	taken := c.call("PATCH", configMaps+"/c?fieldManager=m&takeOver=client-side-apply", configMap("c", `"data":{"mine":"1"}`), "Content-Type: application/apply-patch+yaml").want(200)
 	if strings.Contains(taken.text, "left") || strings.Contains(taken.text, "client-side-apply") {
-		t.Errorf("received %s", taken.text)
+		t.Errorf("apply with takeOver: got %s, want neither data.left nor the field manager of client-side apply", taken.text)
 	}
 }
 
-// Kubernetes: 500, .data.a: expected string.
+// Kubernetes: an unset marker is rejected with a 500: .data.a: expected string.
 func TestDifferenceServerUnsets(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "alice", `"data":{"a":"1","b":"2"}`).want(201)
 	unset := c.apply("c", "alice", `"data":{"a":{"k8s_io__value":"unset"},"b":"2"}`).want(200)
 	if got := unset.get("data"); got != `{"b":"2"}` {
-		t.Errorf("data is %s", got)
+		t.Errorf("data after the apply with an unset marker: got %s, want {\"b\":\"2\"}", got)
 	}
 	c.apply("c", "bob", `"data":{"a":"3"}`).want(409).wantText("alice", "the field is absent")
 }

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// vagueWords match words in headings that do not name a topic: a reader who searches for "authentication" does not find
-// "Who may come".
+// vagueWords matches words that do not name a topic in a heading: a search for "authentication" does not find "Who may come".
 var vagueWords = regexp.MustCompile(`(?i)\b(who|whom|whose|whoever|whatever|nobody|somebody|anybody|they|them|says?|told|things?|others|ways?|what (they|it|is|are))\b`)
 
-// TestHeadings: headings of the manual and of the README name topics, and no page has two equal headings of the second level.
+// TestHeadings checks that headings of the manual and of the README contain no vague words, and that no page has two equal
+// headings of the second level.
 func TestHeadings(t *testing.T) {
 	check := func(name string) {
 		seen := map[string]bool{}
@@ -25,7 +25,7 @@ func TestHeadings(t *testing.T) {
 				t.Errorf("%s:%d: the heading %q contains %q: name the topic with the term that readers search for", name, i+1, line, found)
 			}
 			if strings.HasPrefix(line, "## ") && seen[line] {
-				t.Errorf("%s:%d: the heading %q occurs twice: links lead to the first", name, i+1, line)
+				t.Errorf("%s:%d: the heading %q occurs twice: links only reach the first one; rename one of them", name, i+1, line)
 			}
 			seen[line] = true
 		}
@@ -46,7 +46,7 @@ func TestHeadings(t *testing.T) {
 // maxReadmeWords is the maximum number of words of the README before its section Documentation.
 const maxReadmeWords = 700
 
-// TestReadmeLength: the README is short, and the section Documentation leads to the manual.
+// TestReadmeLength checks that the README has at most maxReadmeWords words before the section Documentation.
 func TestReadmeLength(t *testing.T) {
 	introduction, _, found := strings.Cut(readPage(t, "../README.md"), "\n## Documentation\n")
 	if !found {
@@ -57,7 +57,7 @@ func TestReadmeLength(t *testing.T) {
 	}
 }
 
-// TestManualIndex: docs/README.md links to every page of the manual; folders with an index page have it.
+// TestManualIndex checks that docs/README.md links to every page of the manual, and to the index page of docs/cli.
 func TestManualIndex(t *testing.T) {
 	index := readPage(t, "README.md")
 	for _, pattern := range []string{"*.md", "server/*.md", "cli/README.md"} {

@@ -15,8 +15,8 @@ import (
 // markdownLink matches [text](target).
 var markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// TestLinks: every relative link in a Markdown file of the repository names an existing file and, if it has a fragment, an
-// existing heading.
+// TestLinks checks that the target of every relative link in a Markdown file of the repository exists: the file and, if the link
+// has a fragment, the heading.
 func TestLinks(t *testing.T) {
 	headings := map[string][]string{}
 	links := 0
@@ -47,7 +47,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// checkLink returns what is wrong with a link in a page, or "". Links to other sites are not checked.
+// checkLink returns the problem of a link in a page; "" if there is none or the link is to another site. headings caches the
+// anchors of pages by file name.
 func checkLink(t *testing.T, page, link string, headings map[string][]string) string {
 	target, err := url.Parse(link)
 	if err != nil {
@@ -75,8 +76,8 @@ func checkLink(t *testing.T, page, link string, headings map[string][]string) st
 	return ""
 }
 
-// anchors returns the fragments of a page's headings as GitHub generates them: lower case, spaces as hyphens, without other
-// punctuation.
+// anchors returns the fragments that GitHub generates for a page's headings: in lower case, with spaces replaced by hyphens and
+// other punctuation removed.
 func anchors(page string) []string {
 	all := []string{""}
 	for _, line := range strings.Split(withoutCode(page), "\n") {
@@ -98,7 +99,7 @@ func anchors(page string) []string {
 	return all
 }
 
-// withoutCode empties the lines of fenced code blocks.
+// withoutCode returns a page in which the lines of fenced code blocks are empty, so that line numbers remain.
 func withoutCode(page string) string {
 	lines := strings.Split(page, "\n")
 	isCode := false

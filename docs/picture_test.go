@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// picture is the file with the README's picture, a terminal session.
+// picture is the SVG file of a terminal session that the README shows.
 const picture = "picture.svg"
 
-// commands are the commands of the picture. Those without a dollar sign are setup and are not drawn.
+// commands are the commands of the terminal session. Commands without a dollar sign are executed but not drawn.
 var commands = []string{
 	`export KUBECONFIG=/tmp/demo/data/kubeconfig`,
 	`shop() { echo "{apiVersion: v1, kind: ConfigMap, metadata: {name: shop}, data: {$1}}"; }`,
@@ -23,7 +23,7 @@ var commands = []string{
 	`$ cadastre apply -f blue.yaml --manager bob`,
 }
 
-// TestPicture: the picture shows the output of its commands. CADASTRE_UPDATE=1 draws it.
+// TestPicture checks that the picture shows the output of its commands. CADASTRE_UPDATE=1 draws the picture again.
 func TestPicture(t *testing.T) {
 	s := startSession(t)
 	s.run(t, "cadastre serve --data /tmp/demo/data")
@@ -43,14 +43,14 @@ func TestPicture(t *testing.T) {
 		return
 	}
 	if !updating {
-		t.Fatalf("%s differs from the output of its commands (%v): run CADASTRE_UPDATE=1 go test ./docs; received\n%s", picture, err, strings.Join(lines, "\n"))
+		t.Fatalf("%s differs from the output of its commands (%v): run CADASTRE_UPDATE=1 go test ./docs; want\n%s", picture, err, strings.Join(lines, "\n"))
 	}
 	if err := os.WriteFile(picture, []byte(got), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// fixedValues replace the values that differ between runs.
+// fixedValues are the patterns of values that differ between runs, such as times, and the texts that replace them.
 var fixedValues = []struct {
 	pattern *regexp.Regexp
 	text    string
@@ -58,14 +58,15 @@ var fixedValues = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "2026-11-15T12:00:00Z"},
 	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "8e4f6966-6469-4ecd-b479-63e43af16e8a"},
 	{regexp.MustCompile(`(resourceVersion: )"\d+"`), `$1"30"`},
-	{regexp.MustCompile(`(Apply)  +\d+s +`), "${1}  5s     "}, // in a table
+	{regexp.MustCompile(`(Apply)  +\d+s +`), "${1}  5s     "}, // the column AGE of a table
 	{regexp.MustCompile(`(Apply) \d+s`), "${1} 5s"},
 }
 
-// bar matches the column of owners, whose width depends on the ages in it.
+// bar matches the first column in the output of cadastre blame, up to the vertical bar: the field manager and the age. Its width
+// depends on the ages.
 var bar = regexp.MustCompile("^(.*?) *((?:\x1b\\[0m)?) \\| ?")
 
-// aligned pads the column of owners to its widest cell.
+// aligned pads the first column of cadastre blame to the width of its widest cell.
 func aligned(lines []string) []string {
 	width := 0
 	for _, line := range lines {
@@ -90,12 +91,13 @@ func withFixedValues(text string) string {
 	return text
 }
 
-// Sizes in pixels, and colors.
+// The sizes, in pixels, and the colors of the picture.
 const (
 	letterWidth, lineHeight, margin = 8, 18, 16
 	paper, ink                      = "#1e2430", "#d8dee9"
 )
 
+// inks maps the codes of terminal colors to colors of the picture.
 var inks = map[string]string{"1": "#ffffff", "36": "#88c0d0", "33": "#ebcb8b", "35": "#b48ead", "32": "#a3be8c", "34": "#81a1c1"}
 
 // draw returns an SVG of terminal lines.
@@ -116,10 +118,10 @@ func draw(lines []string) string {
 	return b.String()
 }
 
-// escapes match the escape sequences for colors.
+// escapes matches the escape sequences of terminal colors.
 var escapes = regexp.MustCompile("\x1b\\[(\\d+)m")
 
-// coloured returns a line as SVG text. Non-breaking spaces keep SVG from collapsing them.
+// coloured converts a terminal line to SVG text. Spaces become non-breaking, because SVG collapses other spaces.
 func coloured(line string) string {
 	line = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", " ", "\u00a0").Replace(line)
 	return escapes.ReplaceAllStringFunc(line, func(escape string) string {

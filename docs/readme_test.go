@@ -1,6 +1,6 @@
 // Package docs_test checks the documentation: it executes the transcripts of pages (console_test.go), generates the tables of the
 // manual (server_test.go), checks headings and the length of the README (headings_test.go) and links (links_test.go), tests each
-// deliberate difference (differences_test.go), and has the example of docs/library.md.
+// deliberate difference from Kubernetes (differences_test.go), and contains the example of docs/library.md.
 package docs_test
 
 import (

@@ -24,13 +24,13 @@ const (
 	operationsPage    = "server/operations.md"
 )
 
-// TestFlags: the table of flags equals the help of cadastre serve.
+// TestFlags checks that the table of flags equals the output of cadastre serve --help.
 func TestFlags(t *testing.T) {
 	t.Setenv("HOME", "~")
 	t.Setenv("XDG_DATA_HOME", "")
 	var help, errors bytes.Buffer
 	if code := cli.Main([]string{"serve", "--help"}, &help, &errors); code != 0 {
-		t.Fatalf("exit code %d: %s", code, errors.String())
+		t.Fatalf("cadastre serve --help: got exit code %d, want 0; stderr: %s", code, errors.String())
 	}
 	flag := regexp.MustCompile(`^ +(?:-h, )?--([-a-z]+) (.*?) {2,}(.*)$`)
 	text := "| Flag | Meaning |\n|---|---|\n"
@@ -45,10 +45,10 @@ func TestFlags(t *testing.T) {
 	generated(t, configurationPage, "flags", text)
 }
 
-// escaped returns the text of a table cell.
+// escaped returns the text of a Markdown table cell, with escaped vertical bars.
 func escaped(cell string) string { return strings.ReplaceAll(cell, "|", `\|`) }
 
-// TestKinds: the table of kinds equals the registered kinds.
+// TestKinds checks that the table of kinds lists the built-in kinds.
 func TestKinds(t *testing.T) {
 	all := api.Builtin()
 	slices.SortStableFunc(all, func(a, b *api.Kind) int {
@@ -73,8 +73,8 @@ func TestKinds(t *testing.T) {
 	generated(t, resourcesPage, "kinds", text)
 }
 
-// TestMetrics: the table of metrics has all registered metrics, including those without samples, which /metrics omits, and those
-// that are collected on request.
+// TestMetrics checks that the table of metrics lists all metrics: those in the response of /metrics, and registered metrics
+// without samples, which the response omits.
 func TestMetrics(t *testing.T) {
 	c := newClient(t)
 	c.apply("settings", "m", `"data":{"a":"1"}`).want(200, 201)
@@ -103,7 +103,8 @@ func TestMetrics(t *testing.T) {
 	generated(t, operationsPage, "metrics", "| Metric | Type | Meaning |\n|---|---|---|\n"+strings.Join(rows, ""))
 }
 
-// generated compares a generated section of a page with its expected text, or writes it if updating is set.
+// generated fails the test if a generated section of a page differs from text. If updating is set, it writes text into the page
+// instead.
 func generated(t *testing.T, page, name, text string) {
 	t.Helper()
 	content := readPage(t, page)
@@ -119,7 +120,7 @@ func generated(t *testing.T, page, name, text string) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s: the table of %s is out of date: run CADASTRE_UPDATE=1 go test ./docs; received\n%s\nwant\n%s", page, name, was, text)
+		t.Errorf("%s: the table of %s is out of date: run CADASTRE_UPDATE=1 go test ./docs; got\n%s\nwant\n%s", page, name, was, text)
 	}
 }
 
@@ -137,7 +138,7 @@ func serverManual(t *testing.T) string {
 	return strings.Join(words, " ")
 }
 
-// TestNumbers: the limits and defaults in docs/server equal those in the code.
+// TestNumbers checks that the limits and defaults in docs/server equal those in the code.
 func TestNumbers(t *testing.T) {
 	manual := serverManual(t)
 	for _, n := range []struct{ says, file, code string }{
@@ -174,7 +175,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestNotServed: the subresources that docs/server/resources.md lists as not served are answered with 404.
+// TestNotServed checks that the server returns a 404 for the subresources that docs/server/resources.md lists as not served.
 func TestNotServed(t *testing.T) {
 	c := newClient(t)
 	const pod = "/api/v1/namespaces/default/pods/web/"
@@ -188,7 +189,7 @@ func TestNotServed(t *testing.T) {
 	c.call("GET", "/api/v1/namespaces/default/services/web/proxy", "").want(http.StatusNotFound)
 }
 
-// TestPatchTypes: the table of patch types equals the types that the server accepts.
+// TestPatchTypes checks that the table of patch types lists the media types that the server accepts.
 func TestPatchTypes(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "m", `"data":{"a":"1"}`).want(201)
@@ -203,11 +204,11 @@ func TestPatchTypes(t *testing.T) {
 		refused.wantText(name[1])
 	}
 	if accepted := strings.Count(refused.text, "application/") - 1; accepted != len(named) {
-		t.Errorf("%s has %d patch types; the server reports %s", resourcesPage, len(named), refused.text)
+		t.Errorf("%s lists %d patch types, want the %d that the server accepts: %s", resourcesPage, len(named), accepted, refused.text)
 	}
 }
 
-// TestBodyLimit: a body of more than 3 MiB is rejected with 413.
+// TestBodyLimit checks that a body of more than 3 MiB is rejected with a 413.
 func TestBodyLimit(t *testing.T) {
 	c := newClient(t)
 	c.call("POST", configMaps, strings.Repeat(" ", 3<<20+1)).want(http.StatusRequestEntityTooLarge)
