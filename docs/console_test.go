@@ -275,7 +275,7 @@ func (s *session) serve(t *testing.T, arguments []string) string {
 		if content, err = os.ReadFile(output.Name()); err != nil {
 			t.Fatal(err)
 		}
-		// The hint ends with an empty line.
+		// A server that is ready prints its URL in the first line, and then a hint that ends with an empty line.
 		line, rest, ok := bytes.Cut(content, []byte("\n"))
 		ready = line
 		return hasEnded || ok && bytes.HasSuffix(rest, []byte("\n\n"))
