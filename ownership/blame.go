@@ -11,29 +11,30 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Line is a line of an object as YAML, with the owners of its field.
+// Line is a line of an object as YAML, with the managed fields entries that own its field.
 type Line struct {
 	// Text is the line without its line break. Lines with state Absent or OtherVersion are YAML comments.
 	Text string
-	// Path is the field that the line shows, or shows a part of. A list item without owners has its index as path
-	// element.
+	// Path is the path of the field that the line shows, completely or in part. The path element of a list item that no
+	// entry owns is its index.
 	Path fieldset.Path
-	// Owners are the entries that own the field.
+	// Owners are the managed fields entries that own the field.
 	Owners []apply.Entry
-	// ItemOwners are, on the first line of a list item, the entries that own the item but not its first field.
+	// ItemOwners are the managed fields entries that own the list item but not its first field. It is set only on the
+	// first line of a list item.
 	ItemOwners []apply.Entry
-	// State explains a line without owners.
+	// State is Owned, or the reason why the field has no owners or no value.
 	State State
 }
 
-// State is the ownership of a line.
+// State classifies the field of a line by its owners, which are managed fields entries, and its value.
 type State uint8
 
 // States of a line.
 const (
 	// Owned: the field has owners and a value.
 	Owned State = iota
-	// Unowned: the field has no owner, such as a default.
+	// Unowned: the field has no owner, as is usual for defaulted fields.
 	Unowned
 	// Container: the field itself has no owner; its children have separate lines.
 	Container
@@ -41,14 +42,14 @@ const (
 	Untracked
 	// Absent: the field has owners and no value.
 	Absent
-	// OtherVersion: the field has owners that wrote it at another version, and no value at this one.
+	// OtherVersion: the field has no value at the object's version, but has owners that wrote it at another API version.
 	OtherVersion
-	// Uncertain: the field has no owner at this version, but may correspond to a field with the state OtherVersion.
+	// Uncertain: the field has no owner at the object's version, but may correspond to a field with the state OtherVersion.
 	Uncertain
 )
 
-// String returns the state as it appears in JSON output of the command line: owned, unowned, container, fixed
-// (Untracked), absent, elsewhere (OtherVersion), uncertain.
+// String returns the state as in the JSON output of cadastre blame: owned, unowned, container, fixed (Untracked), absent,
+// elsewhere (OtherVersion), uncertain.
 func (s State) String() string {
 	names := [...]string{"owned", "unowned", "container", "fixed", "absent", "elsewhere", "uncertain"}
 	if int(s) < len(names) {
@@ -60,15 +61,16 @@ func (s State) String() string {
 // untrackedFields are the fields that managedFields never records.
 var untrackedFields = apply.UntrackedFields()
 
-// Blame returns an object as lines of YAML, without managedFields, with the owners of every line.
+// Blame returns an object as lines of YAML, without managedFields, with the managed fields entries that own the field of
+// each line.
 //
-// The schema determines which values are atomic. It may be nil; then a value is atomic unless an entry owns a field
-// below it. The results differ only for a map that is owned while none of its fields is.
+// The schema determines which values are atomic. If it is nil, a value is atomic unless an entry owns a field below it;
+// this makes a difference only for a granular map that is owned while none of its fields is.
 //
-// Entries of other versions own the fields with the same path at the object's version. Fields that exist only at such
-// a version have the state OtherVersion, and unowned fields that may correspond to them are Uncertain. others are the
-// object at the versions of such entries. If a version is missing in others, every unowned field is Uncertain as soon
-// as an entry of that version owns a field that the object does not have.
+// An entry at another API version also owns the fields that have the same path at the object's version. Owned fields that
+// exist only at another version have the state OtherVersion, and unowned fields that may correspond to them are Uncertain.
+// Callers pass the object at those other versions as others. If a version is missing in others, every unowned field is
+// Uncertain if an entry at that version owns a field that the object does not have.
 func Blame(o apply.Object, t *schema.Type, others ...document.Value) ([]Line, error) {
 	b := blamer{entries: o.Entries, version: o.Document.Get("apiVersion").Text(), otherVersions: map[string]document.Value{}}
 	for _, other := range others {
@@ -87,18 +89,19 @@ func Blame(o apply.Object, t *schema.Type, others ...document.Value) ([]Line, er
 	return b.lines, nil
 }
 
-// node is a value of an object with the field sets of all entries below it.
+// node is a value in an object, with the parts of the entries' field sets that are below its path.
 type node struct {
 	path  fieldset.Path
 	value document.Value
-	// schemaType is nil if it is unknown.
+	// schemaType is the schema of the value, nil if it is unknown.
 	schemaType *schema.Type
-	// sets are the field sets of the entries below path; members reports which sets have path itself as a member.
+	// sets holds, for each entry, the part of its field set below path. members reports, for each entry, whether path
+	// itself is a member of its field set.
 	sets    []fieldset.Set
 	members []bool
 }
 
-// child returns the node of a child with the given path element, value and type.
+// child returns the node below p that has the path element e, the value v and the schema t.
 func (p node) child(e fieldset.Element, v document.Value, t *schema.Type) node {
 	below := node{
 		path: append(slices.Clip(p.path), e), value: v, schemaType: t,
@@ -110,7 +113,7 @@ func (p node) child(e fieldset.Element, v document.Value, t *schema.Type) node {
 	return below
 }
 
-// ownedBelow returns the union of the field sets below the node.
+// ownedBelow returns the union of the field sets of all entries below the path of the node.
 func (p node) ownedBelow() fieldset.Set {
 	var all fieldset.Set
 	for _, set := range p.sets {
@@ -119,10 +122,10 @@ func (p node) ownedBelow() fieldset.Set {
 	return all
 }
 
-// isOwned reports whether any entry owns the node itself.
+// isOwned reports whether any entry owns the path of the node itself.
 func (p node) isOwned() bool { return slices.Contains(p.members, true) }
 
-// shape is how a value is split into lines with separate owners.
+// shape determines how a value is split into lines that have separate owners.
 type shape uint8
 
 const (
@@ -131,7 +134,8 @@ const (
 	listShape              // each item of a list is shown separately
 )
 
-// shape returns the shape according to the schema, or, without one, according to the owned fields.
+// shape returns the shape of the node's value according to its schema or, if that is unknown, according to the owned
+// fields. Values that are empty, or deeper than maxDepth, are leaves.
 func (p node) shape(depth int) shape {
 	if p.value.Len() == 0 || depth > maxDepth {
 		return leafShape
@@ -154,6 +158,7 @@ func (p node) shape(depth int) shape {
 // makes the size of the output quadratic in the depth.
 const maxDepth = 64
 
+// fieldType returns the schema of a field of the node's value, nil if it is unknown.
 func (p node) fieldType(name string) *schema.Type {
 	if p.schemaType == nil || p.schemaType.Map == nil {
 		return nil
@@ -162,6 +167,7 @@ func (p node) fieldType(name string) *schema.Type {
 	return t
 }
 
+// itemType returns the schema of the items of the node's value, nil if it is unknown.
 func (p node) itemType() *schema.Type {
 	if p.schemaType == nil || p.schemaType.List == nil {
 		return nil
@@ -169,18 +175,18 @@ func (p node) itemType() *schema.Type {
 	return p.schemaType.List.Item
 }
 
-// blamer collects the lines of an object.
+// blamer collects the lines of an object for Blame.
 type blamer struct {
 	entries       []apply.Entry
-	version       string // version of the object
-	otherVersions map[string]document.Value
-	// missingVersions are the versions with an entry that owns a field that the object does not have at its own
-	// version.
+	version       string                    // apiVersion of the object
+	otherVersions map[string]document.Value // the object at other versions, by apiVersion
+	// missingVersions are the other versions at which an entry owns a field that does not exist at the version of the
+	// object.
 	missingVersions []string
 	lines           []Line
 }
 
-// fields adds the lines of a map's fields, followed by those of fields that are owned and absent.
+// fields adds the lines of a map's fields, followed by the lines of owned fields that are absent in the map.
 func (b *blamer) fields(p node, indent int) {
 	for name, v := range p.value.Fields() {
 		b.field(name, p.child(fieldset.NameElement(name), v, p.fieldType(name)), indent)
@@ -188,7 +194,7 @@ func (b *blamer) fields(p node, indent int) {
 	b.absentChildren(p, indent)
 }
 
-// field adds the lines of one field.
+// field adds the lines of one field and of the fields and items below it.
 func (b *blamer) field(name string, p node, indent int) {
 	switch p.shape(indent / 2) {
 	case mapShape:
@@ -203,7 +209,7 @@ func (b *blamer) field(name string, p node, indent int) {
 	}
 }
 
-// items adds the lines of a granular list's items, followed by those of items that are owned and absent.
+// items adds the lines of a granular list's items, followed by the lines of owned items that are absent in the list.
 func (b *blamer) items(p node, indent int) {
 	elements := itemElements(p.value, p.ownedBelow())
 	for i, v := range p.value.Items() {
@@ -220,7 +226,8 @@ func (b *blamer) items(p node, indent int) {
 	b.absentChildren(p, indent)
 }
 
-// makeItemLine changes a line to the first line of a list item.
+// makeItemLine changes the line of an item's first field to the first line of the list item: it adds the dash and the
+// entries that own the item.
 func (b *blamer) makeItemLine(line *Line, item node, indent int) {
 	line.Text = strings.Repeat(" ", indent) + "- " + line.Text[indent+2:]
 	for _, owner := range b.owners(item) {
@@ -230,8 +237,8 @@ func (b *blamer) makeItemLine(line *Line, item node, indent int) {
 	}
 }
 
-// absentChildren adds the lines of owned children without a value. Descendants of existing children are added with
-// these.
+// absentChildren adds the lines of the owned children of a node that have no value. Children with a value add their own
+// absent descendants.
 func (b *blamer) absentChildren(p node, indent int) {
 	all := p.ownedBelow()
 	for i := range all.Len() {
@@ -241,11 +248,12 @@ func (b *blamer) absentChildren(p node, indent int) {
 	}
 }
 
-// absentDescendants adds the lines of owned descendants, without a value, of a node that is shown as one unit.
+// absentDescendants adds the lines of the owned descendants, at any depth, that have no value in a node that is shown as
+// one unit.
 func (b *blamer) absentDescendants(p node, indent int) { b.absentDescendantsOf(p, len(p.path), indent) }
 
-// absentDescendantsOf is the recursion of absentDescendants; shown is the length of the path prefix that is not
-// repeated.
+// absentDescendantsOf implements absentDescendants recursively. shown is the number of path elements that earlier lines
+// show, so that the added lines omit them.
 func (b *blamer) absentDescendantsOf(p node, shown, indent int) {
 	all := p.ownedBelow()
 	for i := range all.Len() {
@@ -258,8 +266,8 @@ func (b *blamer) absentDescendantsOf(p node, shown, indent int) {
 	}
 }
 
-// absent adds the line of a node without a value; shown is the length of the path prefix that is not repeated.
-// Descendants are added only if they have other owners.
+// absent adds the line of a node without a value, from whose path it omits the first shown elements. It adds lines of the
+// node's descendants only if an entry owns a descendant but not the node.
 func (b *blamer) absent(p node, shown, indent int) {
 	if p.isOwned() {
 		line := Line{Path: p.path, Owners: b.owners(p), State: Absent}
@@ -278,7 +286,8 @@ func (b *blamer) absent(p node, shown, indent int) {
 	}
 }
 
-// add adds the lines of a node. unowned is the state if it has no owner.
+// add adds lines with the given texts for a node. unowned is the state of the lines if no entry owns the node, unless the
+// field is untracked or uncertain.
 func (b *blamer) add(p node, indent int, text []string, unowned State) {
 	line := Line{Path: p.path, Owners: b.owners(p), State: Owned}
 	switch {
@@ -298,7 +307,7 @@ func (b *blamer) add(p node, indent int, text []string, unowned State) {
 	}
 }
 
-// owners returns the entries that own the node itself.
+// owners returns the entries that own the path of the node itself.
 func (b *blamer) owners(p node) []apply.Entry {
 	var owners []apply.Entry
 	for i, member := range p.members {

@@ -16,13 +16,13 @@ import (
 
 var update = flag.Bool("update", false, "update the golden files")
 
-// TestBlame compares the blame of testdata/NAME.yaml with NAME.blame. NAME-no-schema.blame is the blame without a
-// schema, if it differs. NAME@VERSION.yaml is the object at another version; NAME-one-version.blame is the blame
-// without it.
+// TestBlame compares the output of Blame for testdata/NAME.yaml with NAME.blame. If the output without a schema differs, it
+// is compared with NAME-no-schema.blame. NAME@VERSION.yaml is the object at another version; the output without that
+// version is compared with NAME-one-version.blame.
 func TestBlame(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) == 0 {
-		t.Fatal(err, files)
+		t.Fatalf("testdata/*.yaml: got files %v, error %v; want at least one file", files, err)
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
@@ -47,7 +47,7 @@ func TestBlame(t *testing.T) {
 	}
 }
 
-// otherVersions returns the documents of NAME@VERSION.yaml.
+// otherVersions returns the documents in the files testdata/NAME@VERSION.yaml for a name, nil if there are none.
 func otherVersions(t *testing.T, name string) []document.Value {
 	t.Helper()
 	files, err := filepath.Glob("testdata/" + name + "@*.yaml")
@@ -65,7 +65,7 @@ func otherVersions(t *testing.T, name string) []document.Value {
 	return docs
 }
 
-// builtinType returns the schema of a built-in kind.
+// builtinType returns the schema of an object's kind, which must be built in.
 func builtinType(t *testing.T, o apply.Object) *schema.Type {
 	t.Helper()
 	group, version, found := strings.Cut(o.Document.Get("apiVersion").Text(), "/")
@@ -74,12 +74,13 @@ func builtinType(t *testing.T, o apply.Object) *schema.Type {
 	}
 	kind, ok := api.BuiltinTopology(group, version, o.Document.Get("kind").Text())
 	if !ok {
-		t.Fatalf("%s is not a built-in kind", o.Document.Get("kind"))
+		t.Fatalf("schema of kind %s: got none, want that of a built-in kind", o.Document.Get("kind"))
 	}
 	return kind
 }
 
-// compareGolden compares a text with a golden file, which it writes first if -update is set.
+// compareGolden checks that a text equals the contents of a golden file. With -update, it writes the text to the file
+// first.
 func compareGolden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
@@ -89,11 +90,11 @@ func compareGolden(t *testing.T, file, got string) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil || got != string(want) {
-		t.Errorf("%s: %v: got\n%s\nwant\n%s", file, err, got, want)
+		t.Errorf("%s: error = %v; got\n%s\nwant\n%s", file, err, got, want)
 	}
 }
 
-// formatBlame formats the lines of Blame, and checks that they are the object as YAML.
+// formatBlame formats the lines that Blame returns, and checks that they are the YAML of the object.
 func formatBlame(t *testing.T, o apply.Object, kind *schema.Type, others ...document.Value) string {
 	t.Helper()
 	lines, err := Blame(o, kind, others...)
@@ -119,7 +120,7 @@ func formatBlame(t *testing.T, o apply.Object, kind *schema.Type, others ...docu
 	}
 	again, err := document.ParseYAML([]byte(yaml.String()))
 	if err != nil || !document.Equal(again, o.Document) {
-		t.Errorf("the lines are not the YAML of the object: %v\n%s", err, yaml.String())
+		t.Errorf("lines of Blame() parsed as YAML: error = %v, want the object %s; the lines are\n%s", err, o.Document, yaml.String())
 	}
 	return b.String()
 }

@@ -1,5 +1,5 @@
-// Package ownership reports the owners of the fields of an object and moves fields between field managers. It consists
-// of pure functions on objects that were read from any Kubernetes API server.
+// Package ownership reports which field managers own the fields of an object, and moves the ownership of fields between
+// field managers. It consists of pure functions on objects that were read from any Kubernetes API server.
 //
 //	object, err := apply.ReadObject(body)
 //	if err != nil {
@@ -11,18 +11,19 @@
 //	}
 //	patch, err := ownership.Patch(object, result.Entries) // for a PATCH with application/json-patch+json
 //
-// The package example runs this; example_test.go has one for each operation.
+// The package example runs this code; example_test.go contains an example of each operation.
 //
 // # Operations
 //
-// [Blame] returns the owners of every line of an object, [Compare] the effect of a write on values and owners, and
-// [Extract] the configuration that a manager applies. [Release] removes fields from managers, [Transfer] moves fields to
-// another manager, and [Migrate] and [TakeOver] move the fields of client-side apply to a manager of Server-Side Apply.
-// These change managedFields only, never values: the result is new entries, from which [Patch] makes a JSON patch that
-// the server rejects if the object was written in the meantime.
+// [Blame] returns the owners of every line of an object, [Compare] returns the effect of a write on values and owners, and
+// [Extract] returns the configuration that a field manager applies.
 //
-// All changes are idempotent. Fields do not lose their owner, unless the object does not have them at the version of the
-// new owner's entry; [Move.Lost] has such fields. Other entries are preserved byte for byte.
+// [Release] removes fields from field managers, [Transfer] moves fields to another field manager, and [Migrate] and
+// [TakeOver] move the fields of client-side apply to a field manager of Server-Side Apply. These four change managedFields
+// only, never values: they return new managed fields entries, from which [Patch] makes a JSON patch that the server rejects
+// if the object was written in the meantime. They are idempotent. A field that is transferred or migrated has an owner
+// afterwards, unless the object does not have the field at the API version of the receiving entry; [Move.Lost] lists such
+// fields. Entries that are not affected are preserved byte for byte.
 //
 // # Guarantees
 //
@@ -40,12 +41,15 @@ package ownership
 //	takeover.go         TakeOver: the migration of kubectl, which preserves the last-applied annotation
 //	transfer.go         Release, Transfer, Owners
 //	ownerchange.go      Result and Move; the common implementation: entries release fields, one entry receives them
-//	selector.go         Selector
-//	patch.go            Patch: new entries as a JSON patch
-//	blame.go            Blame: the owners of every line; lines.go: formatting; otherversions.go: entries of other versions
-//	extract.go          Extract: the configuration that a manager applies
+//	selector.go         Selector: selection of managed fields entries
+//	patch.go            Patch: new managed fields entries as a JSON patch
+//	blame.go            Blame: the owners of every line of an object
+//	lines.go            YAML lines and list items for Blame
+//	otherversions.go    entries of other API versions in Blame
+//	extract.go          Extract: the configuration that a field manager applies
 //	plan.go             Compare: the effect of a write on values and owners
-//	pathexpression.go   path expressions; resolve.go resolves them in an object
-//	unset.go            unset markers at path expressions
-//	restrict.go         restricting field sets of another version to the fields of an object
-//	value.go            values by path without a schema, and owned values
+//	pathexpression.go   syntax and parser of path expressions
+//	resolve.go          resolution of path expressions in an object
+//	unset.go            unset markers in a configuration, placed by path expressions
+//	restrict.go         restriction of a field set of another API version to the fields of an object
+//	value.go            lookup of values and owned values by path

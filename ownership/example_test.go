@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// configMap was written by client-side apply, then by server-side apply: both managers own fields of its data.
+// configMap was written by client-side apply, then by server-side apply, so that two field managers own fields in its data.
 const configMap = `{
   "apiVersion": "v1", "kind": "ConfigMap",
   "data": {"key": "value", "legacy": "unused"},
@@ -32,7 +32,7 @@ func read() apply.Object {
 	return object
 }
 
-// path resolves a path expression in an object.
+// path parses a path expression and resolves it in an object. It panics if that fails.
 func path(object apply.Object, text string) fieldset.Path {
 	expression, err := ownership.ParsePath(text)
 	if err != nil {
@@ -45,7 +45,7 @@ func path(object apply.Object, text string) fieldset.Path {
 	return found
 }
 
-// The fields of client-side apply move to the manager that applies server-side.
+// The example moves the fields of client-side apply to the field manager that applies server-side, and prints the patch.
 func Example() {
 	object, err := apply.ReadObject(configMap)
 	if err != nil {
@@ -159,8 +159,9 @@ func ExampleParsePath() {
 	// path spec.replicas[: expected an item, such as [name=app], [=value] or [0], or a name in quotes, such as ["a.b/c"], received the end
 }
 
-// TakeOver migrates an object as kubectl does before it applies server-side. The last-applied annotation gets a
-// separate owner, so that it is not pruned and client-side apply remains possible.
+// TakeOver migrates an object as kubectl does before it applies server-side. The last-applied annotation gets
+// kubectl-last-applied as an additional field manager, so that the annotation is not pruned and client-side apply remains
+// possible.
 func ExampleTakeOver() {
 	object, err := apply.ReadObject(`{
 	  "apiVersion": "v1", "kind": "ConfigMap", "data": {"key": "value"},
@@ -203,7 +204,7 @@ func ExampleOwners() {
 	// <nil>
 }
 
-// Extract returns the fields that a manager owns as a configuration that it can apply.
+// Extract returns the fields that a field manager owns as a configuration that this manager can apply.
 func ExampleExtract() {
 	config, err := ownership.Extract(read(), ownership.Selector{Manager: "kubectl"}, schema.Untyped)
 	if err != nil {
@@ -273,8 +274,8 @@ func ExamplePathExpression_Unset() {
 	// {"kind":"Deployment","spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"app","resources":{"k8s_io__value":"unset"}}]}}}} <nil>
 }
 
-// At returns the value that an owner of a path owns: for a granular map without its fields, which have separate
-// owners.
+// At returns the value that belongs to the ownership of a path. A granular map is returned without its fields, because each
+// field has its own owners.
 func ExampleOwnedValues() {
 	values, err := ownership.NewOwnedValues(read(), nil)
 	if err != nil {

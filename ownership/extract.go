@@ -11,10 +11,10 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Extract returns the configuration that a manager can apply to keep the fields that it owns and to change nothing;
-// see [apply.Engine.Extract]. If the manager has entries of both operations, Extract uses the Apply entry. It returns
-// [apply.ErrNoManagedFields] if the object has no entries, and an [*OtherVersionError] if the object is not at the
-// version of the manager's entry.
+// Extract returns the configuration that consists of the fields that a field manager owns; applying it changes nothing. See
+// [apply.Engine.Extract]. If the manager has both an Apply and an Update entry, Extract uses the Apply entry. It returns
+// [apply.ErrNoManagedFields] if the object has no managed fields entries, and an [*OtherVersionError] if the object is not
+// at the API version of the manager's entry.
 func Extract(o apply.Object, manager Selector, t *schema.Type) (document.Value, error) {
 	if len(o.Entries) == 0 {
 		return document.Value{}, apply.ErrNoManagedFields
@@ -31,15 +31,15 @@ func Extract(o apply.Object, manager Selector, t *schema.Type) (document.Value, 
 	if err != nil {
 		return document.Value{}, err
 	}
-	// An Update entry is extracted like an Apply entry.
+	// The engine extracts only Apply entries, so that an Update entry is passed to it as an Apply entry.
 	others := slices.DeleteFunc(slices.Clone(o.Entries), manager.Selects)
 	entry.Operation = apply.Apply
 	live := apply.Object{Document: withStringData(o.Document), Entries: append(others, entry)}
 	return engine.Extract(live, apply.Request{Manager: entry.Manager, Subresource: entry.Subresource, Version: version})
 }
 
-// withStringData adds stringData to a Secret, decoded from data. Servers move stringData to data when they store a
-// Secret, but managedFields records the owners of stringData.
+// withStringData returns a Secret with stringData that is decoded from data, and other objects unchanged. Servers move
+// stringData to data when they store a Secret, but managedFields still contains paths in stringData.
 func withStringData(doc document.Value) document.Value {
 	if doc.Get("apiVersion").Text() != "v1" || doc.Get("kind").Text() != "Secret" {
 		return doc
@@ -53,7 +53,8 @@ func withStringData(doc document.Value) document.Value {
 	return doc.With("stringData", document.NewMap(texts...))
 }
 
-// entryOf returns the entry that the selector selects, preferably with operation Apply.
+// entryOf returns the managed fields entry that the selector selects: the first Apply entry or, if there is none, the first
+// Update entry. It returns an error if the selector selects no entry.
 func entryOf(o apply.Object, manager Selector) (apply.Entry, error) {
 	selected := -1
 	for i, e := range o.Entries {
@@ -67,9 +68,9 @@ func entryOf(o apply.Object, manager Selector) (apply.Entry, error) {
 	return o.Entries[selected], nil
 }
 
-// OtherVersionError is returned if the object must be read at another version.
+// OtherVersionError is returned if the object must be read at another API version.
 type OtherVersionError struct {
-	// Entry is the entry whose version is required; Received is the version of the object.
+	// Entry is the managed fields entry at whose version the object is required. Received is the version of the object.
 	Entry    apply.Entry
 	Received string
 }

@@ -28,7 +28,7 @@ func readYAML(t testing.TB, text string) apply.Object {
 	return o
 }
 
-// mustPaths parses paths in the notation of fieldset.
+// mustPaths parses paths in the notation of fieldset.ParsePath. It ends the test if one is invalid.
 func mustPaths(t testing.TB, texts ...string) []fieldset.Path {
 	t.Helper()
 	all := make([]fieldset.Path, len(texts))
@@ -41,7 +41,8 @@ func mustPaths(t testing.TB, texts ...string) []fieldset.Path {
 	return all
 }
 
-// newEntry returns an entry that owns paths; id is MANAGER/OPERATION[/SUBRESOURCE][@VERSION].
+// newEntry returns a managed fields entry that owns the given paths. id has the form
+// MANAGER/OPERATION[/SUBRESOURCE][@VERSION]; the default of VERSION is v1.
 func newEntry(t testing.TB, id string, owned ...string) apply.Entry {
 	t.Helper()
 	id, version, found := strings.Cut(id, "@")
@@ -55,7 +56,7 @@ func newEntry(t testing.TB, id string, owned ...string) apply.Entry {
 	}
 }
 
-// formatEntries formats entries, one per line: the id of newEntry and the owned paths.
+// formatEntries formats managed fields entries, one per line, as the id that newEntry expects and the owned paths.
 func formatEntries(t testing.TB, entries []apply.Entry) string {
 	t.Helper()
 	var b strings.Builder
@@ -80,7 +81,7 @@ func formatEntries(t testing.TB, entries []apply.Entry) string {
 	return b.String()
 }
 
-// toUnstructured converts an object for client-go.
+// toUnstructured converts an object to the type that client-go expects.
 func toUnstructured(t testing.TB, o apply.Object) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
@@ -90,7 +91,7 @@ func toUnstructured(t testing.TB, o apply.Object) *unstructured.Unstructured {
 	return u
 }
 
-// fromClientGo converts entries of client-go, sorted as a server sorts them.
+// fromClientGo converts client-go's managed fields entries, and sorts them as a server does.
 func fromClientGo(t testing.TB, list []metav1.ManagedFieldsEntry) []apply.Entry {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{"metadata": map[string]any{"managedFields": list}})

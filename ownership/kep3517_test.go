@@ -14,7 +14,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// The listings of KEP-3517, in its order. The listings of its section "Motivation" are the same without managedFields.
+// The objects in the listings of KEP-3517, in the order of the KEP. The listings of its section "Motivation" show the same
+// objects without managedFields.
 const (
 	clientSideApplied = `
 apiVersion: v1
@@ -104,8 +105,8 @@ metadata:
   name: test
   namespace: default
 `
-	// The configurations that the user applies, with the legacy field and without it. The server adds the annotation for
-	// kubectl.
+	// fullConfig and configWithoutLegacy are the configurations that the user applies: with the field data.legacy, and
+	// without it. They do not contain the last-applied annotation, which the server adds for kubectl.
 	fullConfig = `
 apiVersion: v1
 kind: ConfigMap
@@ -120,7 +121,8 @@ data: {key: value}
 `
 )
 
-// TestKEP3517Listings runs the scenario of the KEP and compares the object with each listing.
+// TestKEP3517Listings performs the writes that KEP-3517 describes, and compares the object after each write with the
+// listing in the KEP.
 func TestKEP3517Listings(t *testing.T) {
 	created := readYAML(t, clientSideApplied)
 	s := &scenario{t: t, engine: configMaps(t)}
@@ -139,14 +141,14 @@ func TestKEP3517Listings(t *testing.T) {
 	s.wantListing("migrated", migrated)
 	s.apply(configWithoutLegacy)
 	if legacy := s.object.Document.Lookup("data", "legacy"); !legacy.IsAbsent() {
-		t.Errorf("legacy is not pruned: %s", s.object.JSON())
+		t.Errorf("data.legacy after the apply = %s, want it to be pruned", legacy)
 	}
 	if key := s.object.Document.Lookup("data", "key"); key.Text() != "value" {
 		t.Errorf("data.key = %s, want value", key)
 	}
 }
 
-// TestKEP3517MigratesEachListing migrates each listing and compares the result with client-go's.
+// TestKEP3517MigratesEachListing migrates the object in each listing, and compares the result with that of client-go.
 func TestKEP3517MigratesEachListing(t *testing.T) {
 	for name, listing := range map[string]string{
 		"applied client-side": clientSideApplied, "then server-side": serverSideApplied,
@@ -162,27 +164,28 @@ func TestKEP3517MigratesEachListing(t *testing.T) {
 				t.Errorf("Migrate() =\n%swant\n%s", got, want)
 			}
 			if result.NoOp() != (listing == migrated) {
-				t.Errorf("NoOp() = %v", result.NoOp())
+				t.Errorf("NoOp() = %v, want %v", result.NoOp(), listing == migrated)
 			}
-			peer := toUnstructured(t, o)
-			if err := csaupgrade.UpgradeManagedFields(peer, sets.New("kubectl-client-side-apply"), KubectlManager); err != nil {
+			upgraded := toUnstructured(t, o)
+			if err := csaupgrade.UpgradeManagedFields(upgraded, sets.New("kubectl-client-side-apply"), KubectlManager); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := formatEntries(t, result.Entries), formatEntries(t, fromClientGo(t, peer.GetManagedFields())); got != want {
-				t.Errorf("Migrate() =\n%sclient-go returns\n%s", got, want)
+			if got, want := formatEntries(t, result.Entries), formatEntries(t, fromClientGo(t, upgraded.GetManagedFields())); got != want {
+				t.Errorf("Migrate() =\n%swant the result of client-go\n%s", got, want)
 			}
 		})
 	}
 }
 
-// scenario is an object that several managers write.
+// scenario is an object in a test that several field managers write. Its methods perform writes and replace the object by
+// the result.
 type scenario struct {
 	t      *testing.T
 	engine *apply.Engine
 	object apply.Object
 }
 
-// configMaps returns an engine for ConfigMaps.
+// configMaps returns an apply engine with the schema of ConfigMap.
 func configMaps(t *testing.T) *apply.Engine {
 	t.Helper()
 	kind, err := schema.FromGoType(reflect.TypeFor[corev1.ConfigMap]())
@@ -215,8 +218,8 @@ func (s *scenario) apply(configuration string) {
 	s.object = result.Object
 }
 
-// setDocument replaces the document by the document of a listing, with the annotation that the server updates. Its
-// owner does not change.
+// setDocument replaces the document by that of a listing, without changing managedFields. It simulates the server's update
+// of the last-applied annotation, which does not change the owners of the annotation.
 func (s *scenario) setDocument(listing string) {
 	s.object.Document = readYAML(s.t, listing).Document
 }

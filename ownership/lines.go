@@ -12,7 +12,7 @@ func fieldText(name string, v document.Value) []string {
 	return textLines(document.NewMap(document.Field{Name: name, Value: v}))
 }
 
-// fieldHead returns the lines before the children of a field.
+// fieldHead returns the YAML lines of a field that precede its children, such as "spec:".
 func fieldHead(name string) []string {
 	lines := fieldText(name, document.NewMap(document.Field{Name: "x", Value: document.NewNull()}))
 	return lines[:len(lines)-1]
@@ -26,8 +26,8 @@ func textLines(v document.Value) []string {
 	return strings.Split(strings.TrimSuffix(v.YAML(), "\n"), "\n")
 }
 
-// itemElements returns the path elements of the items of a list: those that are in the set, and the index for all
-// other items. Duplicates have equal path elements.
+// itemElements returns a path element for each item of a list: the one in the set that selects the item, or an index
+// element if there is none. Duplicate items have equal path elements.
 func itemElements(list document.Value, set fieldset.Set) []fieldset.Element {
 	keys := keyNames(set)
 	elements := make([]fieldset.Element, list.Len())
@@ -41,7 +41,8 @@ func itemElements(list document.Value, set fieldset.Set) []fieldset.Element {
 	return elements
 }
 
-// isDuplicate reports whether another item has the same path element. Servers track duplicates as one unit.
+// isDuplicate reports whether another list item has the same path element as the i-th. Servers track the ownership of
+// duplicate items as one unit.
 func isDuplicate(elements []fieldset.Element, i int) bool {
 	for j, e := range elements {
 		if j != i && e.Compare(elements[i]) == 0 {
@@ -51,7 +52,8 @@ func isDuplicate(elements []fieldset.Element, i int) bool {
 	return false
 }
 
-// keyNames returns the names of the list map keys in a set, nil if the set has no keys.
+// keyNames returns the key names in the first path element of the set that selects an item of a list of type map, nil if
+// there is none.
 func keyNames(set fieldset.Set) []string {
 	for i := range set.Len() {
 		if e := set.Element(i); e.Kind() == fieldset.Key {
@@ -65,7 +67,8 @@ func keyNames(set fieldset.Set) []string {
 	return nil
 }
 
-// elementOf returns the path element of an item by the given keys, or by its value.
+// elementOf returns the path element that selects a list item: by the given keys if the item is a map, and by its value
+// otherwise.
 func elementOf(item document.Value, keys []string) fieldset.Element {
 	if item.Kind() != document.Map {
 		return fieldset.ValueElement(item)
@@ -77,8 +80,8 @@ func elementOf(item document.Value, keys []string) fieldset.Element {
 	return fieldset.KeyElement(fields...)
 }
 
-// elementWithDefaults returns the path element of the set that an item has if missing keys are defaulted, and the
-// fallback if there is none.
+// elementWithDefaults returns the first path element of the set whose keys match those that a list item has, because keys
+// that are missing in the item may be defaulted. It returns the fallback if there is none.
 func elementWithDefaults(item document.Value, set fieldset.Set, fallback fieldset.Element) fieldset.Element {
 	if item.Kind() != document.Map {
 		return fallback

@@ -14,9 +14,9 @@ const KubectlManager = "kubectl"
 // clientSideApplyManager is the default field manager of kubectl's client-side apply.
 const clientSideApplyManager = "kubectl-client-side-apply"
 
-// Migration describes which managers lose their fields to an applier.
+// Migration selects the managed fields entries that lose their fields, and the field manager that receives them.
 type Migration struct {
-	// From are the managers that lose their fields. Nil means [ClientSideApply].
+	// From selects the entries that lose their fields. Nil means [ClientSideApply].
 	From []Selector
 	// To is the field manager of Server-Side Apply that receives the fields. It is required.
 	To string
@@ -26,7 +26,7 @@ type Migration struct {
 	KeepLastApplied bool
 }
 
-// ClientSideApply selects the Update entries of kubectl's client-side apply, and those of [apply.BeforeFirstApply].
+// ClientSideApply returns selectors of the Update entries of kubectl's client-side apply and of [apply.BeforeFirstApply].
 func ClientSideApply() []Selector {
 	return []Selector{
 		{Manager: clientSideApplyManager, Operation: apply.Update},
@@ -34,9 +34,9 @@ func ClientSideApply() []Selector {
 	}
 }
 
-// Migrate transfers all fields of other managers to an applier and removes their entries, so that fields that the
-// applier's next configuration does not have are pruned. Values do not change. Entries of the status subresource are
-// never changed.
+// Migrate moves all fields of the entries that the migration selects to the Apply entry of another field manager, the
+// applier, and removes the selected entries. The next apply of the applier then prunes fields that are missing in its
+// configuration. Values do not change. Entries of the status subresource are never changed.
 //
 // If the entries have different versions, the object must be at the version of the applier's entry; otherwise Migrate
 // returns an [*OtherVersionError].
@@ -48,8 +48,8 @@ func Migrate(o apply.Object, m Migration) (Result, error) {
 		return Result{}, err
 	}
 	result, err := ownerChange{
-		released: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) { return owned, anySelects(m.From, e) },
-		receiver: &Selector{Manager: m.To, Operation: apply.Apply, Subresource: m.Subresource},
+		releasedFields: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) { return owned, anySelects(m.From, e) },
+		receiver:       &Selector{Manager: m.To, Operation: apply.Apply, Subresource: m.Subresource},
 	}.apply(o)
 	if err != nil || !m.KeepLastApplied {
 		return result, err
@@ -57,7 +57,7 @@ func Migrate(o apply.Object, m Migration) (Result, error) {
 	return addLastAppliedEntry(o, result)
 }
 
-// check validates the migration.
+// check returns an error if a manager name is empty, or if a subresource is invalid.
 func (m Migration) check() error {
 	if m.To == "" {
 		return errors.New("migrate: expected the name of the manager that receives the fields, received none; set Migration.To")

@@ -88,10 +88,10 @@ func TestMigrate(t *testing.T) {
 				t.Fatal(err)
 			}
 			if now := formatEntries(t, test.before); now != beforeText {
-				t.Errorf("Migrate() modified its argument:\n%s", now)
+				t.Errorf("entries of the argument after Migrate() =\n%swant them unchanged\n%s", now, beforeText)
 			}
 			if result.NoOp() != (test.after == "") {
-				t.Errorf("NoOp() = %v", result.NoOp())
+				t.Errorf("NoOp() = %v, want %v", result.NoOp(), test.after == "")
 			}
 			want := test.after
 			if want == "" {
@@ -102,7 +102,7 @@ func TestMigrate(t *testing.T) {
 			}
 			again, err := Migrate(apply.Object{Document: before.Document, Entries: result.Entries}, test.migration)
 			if err != nil || !again.NoOp() || formatEntries(t, again.Entries) != want {
-				t.Errorf("Migrate() again: error = %v, NoOp() = %v\n%s", err, again.NoOp(), formatEntries(t, again.Entries))
+				t.Errorf("second Migrate(): error = %v, NoOp() = %v, want true; entries =\n%swant\n%s", err, again.NoOp(), formatEntries(t, again.Entries), want)
 			}
 		})
 	}
@@ -119,12 +119,12 @@ func TestMigrateReportsMoves(t *testing.T) {
 	}
 	m := result.Moves[0]
 	if m.From.Manager != "old" || m.Fields.String() != ".data.a\n.data.b\n" || m.Gained.String() != ".data.b\n" || !m.Lost.IsEmpty() {
-		t.Errorf("Move = %+v", m)
+		t.Errorf("Moves[0] = %+v, want From old, Fields data.a and data.b, Gained data.b, no Lost fields", m)
 	}
 }
 
-// TestMigrateVersions merges field sets of several versions. client-go's migration drops the field sets of other
-// versions than the applier's, so that their fields lose their owner.
+// TestMigrateVersions checks that a migration merges field sets of several API versions. The migration of client-go, in
+// contrast, drops field sets whose version differs from that of the applier's entry, so that their fields lose their owner.
 func TestMigrateVersions(t *testing.T) {
 	entries := []apply.Entry{
 		newEntry(t, "ci/Apply@example.com/v2", "spec.size"),
@@ -167,7 +167,7 @@ spec: {size: 1, whole: {name: a, more: {kind: b}}, container: {of: x}}`)
 			t.Errorf("Entries =\n%swant\n%s", got, want)
 		}
 		if m := result.Moves[0]; m.Gained.String() != ".spec.container\n.spec.whole\n" || !m.Lost.IsEmpty() {
-			t.Errorf("Gained = %s, Lost = %s", m.Gained, m.Lost)
+			t.Errorf("Gained = %s, Lost = %s; want spec.container and spec.whole gained, nothing lost", m.Gained, m.Lost)
 		}
 	})
 	t.Run("the object must be at the applier's version", func(t *testing.T) {
@@ -176,7 +176,7 @@ spec: {size: 1, whole: {name: a, more: {kind: b}}, container: {of: x}}`)
 		_, err := Migrate(o, migration)
 		var other *OtherVersionError
 		if !errors.As(err, &other) || other.Entry.Manager != "ci" || other.Entry.APIVersion != "example.com/v2" || other.Received != "example.com/v1" {
-			t.Errorf("Migrate() error = %v, want an OtherVersionError", err)
+			t.Errorf("Migrate() error = %v, want an OtherVersionError for the entry of ci at example.com/v2, received example.com/v1", err)
 		}
 	})
 	t.Run("entries of one version do not depend on the object's version", func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestMigrateErrors(t *testing.T) {
 	}
 }
 
-// TestMigrateOracle compares random migrations with those of client-go.
+// TestMigrateOracle compares the entries and patches of random migrations with those of client-go's csaupgrade package.
 func TestMigrateOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	changed := 0
@@ -228,13 +228,13 @@ func TestMigrateOracle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		peer := toUnstructured(t, o)
-		if err := csaupgrade.UpgradeManagedFields(peer, sets.New(names...), "ssa", csaupgrade.Subresource(subresource)); err != nil {
+		upgraded := toUnstructured(t, o)
+		if err := csaupgrade.UpgradeManagedFields(upgraded, sets.New(names...), "ssa", csaupgrade.Subresource(subresource)); err != nil {
 			t.Fatal(err)
 		}
-		want := fromClientGo(t, peer.GetManagedFields())
+		want := fromClientGo(t, upgraded.GetManagedFields())
 		if !slices.EqualFunc(result.Entries, want, sameEntry) {
-			t.Fatalf("%+v of\n%s\nMigrate() =\n%s\nwant\n%s", migration, formatEntries(t, o.Entries), formatEntries(t, result.Entries), formatEntries(t, want))
+			t.Fatalf("Migrate(%+v) of the entries\n%s\n=\n%s\nwant the result of client-go\n%s", migration, formatEntries(t, o.Entries), formatEntries(t, result.Entries), formatEntries(t, want))
 		}
 		if !result.NoOp() {
 			changed++
@@ -242,34 +242,35 @@ func TestMigrateOracle(t *testing.T) {
 		comparePatches(t, o, result, names, subresource)
 	}
 	if changed < 500 {
-		t.Errorf("%d migrations changed something, want at least 500", changed)
+		t.Errorf("%d of 2000 random migrations changed entries, want at least 500", changed)
 	}
 }
 
-// comparePatches compares the objects that client-go's patch and ours result in.
+// comparePatches checks that the patch of this package for a migration's result leads to the same object as client-go's
+// patch for the same migration.
 func comparePatches(t *testing.T, o apply.Object, result Result, names []string, subresource string) {
 	t.Helper()
-	theirs, err := csaupgrade.UpgradeManagedFieldsPatch(toUnstructured(t, o), sets.New(names...), "ssa", csaupgrade.Subresource(subresource))
+	clientGoPatch, err := csaupgrade.UpgradeManagedFieldsPatch(toUnstructured(t, o), sets.New(names...), "ssa", csaupgrade.Subresource(subresource))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// client-go's patch may also be non-empty if only the encoding of a field set changes.
-	if theirs == nil && !result.NoOp() {
-		t.Fatalf("client-go returns no patch, Migrate() moves %+v", result.Moves)
+	// The reverse is not checked: client-go returns a patch even if only the encoding of a field set changes.
+	if clientGoPatch == nil && !result.NoOp() {
+		t.Fatalf("Moves = %+v, want none, because client-go returns no patch", result.Moves)
 	}
 	if result.NoOp() {
 		return
 	}
-	ours, err := Patch(o, result.Entries)
+	patch, err := Patch(o, result.Entries)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := applyPatch(t, o, ours), applyPatch(t, o, theirs); got != want {
-		t.Fatalf("patched object =\n%s\nwant\n%s", got, want)
+	if got, want := applyPatch(t, o, patch), applyPatch(t, o, clientGoPatch); got != want {
+		t.Fatalf("object after the patch =\n%s\nwant that after client-go's patch\n%s", got, want)
 	}
 }
 
-// applyPatch applies a JSON patch and sorts the entries as a server does.
+// applyPatch applies a JSON patch to an object, sorts the managed fields entries as a server does, and returns the JSON.
 func applyPatch(t *testing.T, o apply.Object, patch []byte) string {
 	t.Helper()
 	doc, err := document.ParseJSON(o.JSON())
@@ -291,7 +292,7 @@ func applyPatch(t *testing.T, o apply.Object, patch []byte) string {
 	return after.JSON()
 }
 
-// sameEntry reports whether two entries are equal; the encoding of their field sets may differ.
+// sameEntry reports whether two managed fields entries are equal, apart from the encoding of their field sets.
 func sameEntry(a, b apply.Entry) bool {
 	x, xErr := a.Fields()
 	y, yErr := b.Fields()
@@ -300,8 +301,8 @@ func sameEntry(a, b apply.Entry) bool {
 		a.Manager == b.Manager && a.Operation == b.Operation && a.APIVersion == b.APIVersion && a.Subresource == b.Subresource
 }
 
-// randomObject returns an object with random entries. All entries have the same time, because client-go's merged
-// entry has the time of an arbitrary one.
+// randomObject returns an object with random managed fields entries. All entries have the same time, because client-go's
+// migration gives the merged entry the time of an arbitrary merged one.
 func randomObject(t testing.TB, random *rand.Rand) apply.Object {
 	o := readYAML(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: x, resourceVersion: "7"}}`)
 	seen := map[string]bool{}

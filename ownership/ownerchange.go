@@ -8,47 +8,49 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Result is the outcome of a change of managedFields.
+// Result is the result of Release, Transfer, Migrate or TakeOver.
 type Result struct {
-	// Entries are the new entries, sorted as in Kubernetes.
+	// Entries are all managed fields entries of the object after the change, sorted as in Kubernetes.
 	Entries []apply.Entry
-	// Moves are the fields that entries released, one Move per entry. It is empty if nothing changed.
+	// Moves are the fields that entries released, one Move per releasing entry. It is empty if nothing changed.
 	Moves []Move
-	// LastAppliedEntry is the entry of [LastAppliedManager] that was added, or nil.
+	// LastAppliedEntry is the entry of [LastAppliedManager] that was added, or nil if none was added.
 	LastAppliedEntry *apply.Entry
 }
 
-// NoOp reports whether nothing changed.
+// NoOp reports whether the managed fields entries did not change.
 func (r Result) NoOp() bool { return len(r.Moves) == 0 }
 
-// Move has the fields that one entry released.
+// Move holds the fields that one managed fields entry released, and their reception by another entry.
 type Move struct {
 	// From is the releasing entry before the change.
 	From apply.Entry
 	// Fields are the fields that the entry released.
 	Fields fieldset.Set
-	// Gained are the released fields that the receiving manager did not own before. It is empty for a release.
+	// Gained are the released fields that the receiving entry did not own before. It is empty if no entry receives them.
 	Gained fieldset.Set
-	// Lost are the released fields that have no new owner, because the object does not have them at the version of
-	// the receiving entry.
+	// Lost are the released fields that the receiving entry does not get, because the object does not have them at the API
+	// version of that entry.
 	Lost fieldset.Set
 }
 
 // ownerChange is a change of managedFields in which entries release fields, and one entry may receive them.
 type ownerChange struct {
-	// released returns the fields that an entry releases; ok is false if the entry is not affected.
-	released func(e apply.Entry, owned fieldset.Set) (given fieldset.Set, ok bool)
-	// receiver selects the entry that receives the released fields, nil if there is none.
+	// releasedFields returns the subset of an entry's fields (owned) that the entry releases. ok is false if the entry does
+	// not take part in the change.
+	releasedFields func(e apply.Entry, owned fieldset.Set) (released fieldset.Set, ok bool)
+	// receiver selects the entry that receives the released fields. It is nil if no entry receives them.
 	receiver *Selector
 }
 
-// apply performs the change:
+// apply performs the change and returns the new entries:
 //
-//  1. Each affected entry other than the receiver's releases fields; it is removed if none remain.
-//  2. The entry of the receiver is an existing one, or a new one with the version and time of the first releasing entry.
-//  3. The receiver's entry gets all released fields.
+//  1. Each entry for which releasedFields returns ok, except the receiver's, releases these fields; an entry without
+//     remaining fields is removed.
+//  2. If the receiver has no entry, one is added, with the API version and time of the first releasing entry.
+//  3. The released fields are added to the receiver's entry.
 //
-// If the entries have different versions, the object must be at the version of the receiver's entry; otherwise apply
+// If the entries have different API versions, the object must be at the version of the receiver's entry; otherwise apply
 // returns an *OtherVersionError.
 func (c ownerChange) apply(o apply.Object) (Result, error) {
 	receiverIndex := c.receiverIndex(o)
@@ -61,7 +63,7 @@ func (c ownerChange) apply(o apply.Object) (Result, error) {
 		}
 		released, ok := fieldset.Set{}, false
 		if i != receiverIndex {
-			released, ok = c.released(e, owned)
+			released, ok = c.releasedFields(e, owned)
 		}
 		if !ok {
 			entries = append(entries, e)
@@ -92,7 +94,8 @@ func (c ownerChange) apply(o apply.Object) (Result, error) {
 	return Result{Entries: entries, Moves: moves}, nil
 }
 
-// receiverIndex returns the index of the receiver's entry, -1 if there is none.
+// receiverIndex returns the index of the receiver's entry in the object, -1 if the object has none or if no entry receives
+// the fields.
 func (c ownerChange) receiverIndex(o apply.Object) int {
 	if c.receiver == nil {
 		return -1
@@ -100,7 +103,7 @@ func (c ownerChange) receiverIndex(o apply.Object) int {
 	return slices.IndexFunc(o.Entries, c.receiver.Selects)
 }
 
-// newEntry returns a new, empty entry of the receiver with the version and time of a releasing entry.
+// newEntry returns a new entry of the receiver without fields, with the API version and time of a releasing entry.
 func (c ownerChange) newEntry(releaser apply.Entry) apply.Entry {
 	return apply.Entry{
 		Manager: c.receiver.Manager, Operation: c.receiver.Operation, Subresource: c.receiver.Subresource,
@@ -108,10 +111,11 @@ func (c ownerChange) newEntry(releaser apply.Entry) apply.Entry {
 	}
 }
 
-// receive returns the receiver's entry with all released fields, and sets Gained and Lost of the moves. Fields of
-// another version are received if the object has them at the version of the receiver's entry.
+// receive returns the receiver's entry with the released fields of all moves added, and sets Gained and Lost of the moves.
+// Fields that were released by an entry of another API version are added only if the object has them at the version of the
+// receiver's entry.
 func receive(o apply.Object, receiver apply.Entry, moves []Move) (apply.Entry, error) {
-	owned, _ := receiver.Fields() // the caller has decoded all sets without error
+	owned, _ := receiver.Fields() // the error is nil, because the caller has decoded this field set
 	version := o.Document.Get("apiVersion").Text()
 	all := owned
 	for i, m := range moves {
@@ -130,8 +134,8 @@ func receive(o apply.Object, receiver apply.Entry, moves []Move) (apply.Entry, e
 	return receiver, nil
 }
 
-// gainedFields returns the subset of fields that was added to the receiver, where the receiver may have the fields
-// below a path instead of the path itself.
+// gainedFields returns the subset of the released fields that the receiver's entry did not own before. added are the paths
+// that were added to that entry; instead of a released path, added may contain the paths below it.
 func gainedFields(fields, added fieldset.Set) fieldset.Set {
 	if fields.Union(added).Equal(fields) {
 		return added
@@ -149,8 +153,8 @@ func gainedFields(fields, added fieldset.Set) fieldset.Set {
 // emptyFieldsV1 is the encoding of the empty field set.
 const emptyFieldsV1 = "{}"
 
-// decodeAll decodes the field sets of all entries. It is for callers that query many paths, because decoding is more
-// expensive than a query.
+// decodeAll decodes the field sets of all entries. Callers that look up many paths use it to decode each field set only
+// once, because decoding is more expensive than a lookup.
 func decodeAll(entries []apply.Entry) ([]fieldset.Set, error) {
 	sets := make([]fieldset.Set, len(entries))
 	for i := range entries {

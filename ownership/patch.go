@@ -23,14 +23,14 @@ func Patch(o apply.Object, entries []apply.Entry) ([]byte, error) {
 	}
 	patch := document.NewList(
 		replaceOperation("/metadata/managedFields", list),
-		// The server compares the resourceVersion with the stored one and responds with a conflict. A test operation
-		// would fail as invalid instead.
+		// If the patched resourceVersion differs from the stored one, the server responds with 409 Conflict. A failed test
+		// operation would result in 422 Invalid instead.
 		replaceOperation("/metadata/resourceVersion", revision),
 	)
 	return patch.AppendJSON(nil), nil
 }
 
-// replaceOperation returns a replace operation of a JSON patch.
+// replaceOperation returns the operation of a JSON patch that replaces the value at a JSON pointer.
 func replaceOperation(path string, value document.Value) document.Value {
 	return document.NewMap(
 		document.Field{Name: "op", Value: document.NewString("replace")},
@@ -39,8 +39,8 @@ func replaceOperation(path string, value document.Value) document.Value {
 	)
 }
 
-// managedFieldsList returns the managedFields list of entries. If there are none, the list has one empty entry, which
-// resets managedFields; servers ignore an empty list.
+// managedFieldsList returns the value of metadata.managedFields with the given entries. If there are none, the list
+// contains one empty entry, which makes the server reset managedFields; the server would ignore an empty list.
 func managedFieldsList(entries []apply.Entry) (document.Value, error) {
 	if len(entries) == 0 {
 		return document.NewList(document.NewMap()), nil

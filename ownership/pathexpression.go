@@ -12,18 +12,18 @@ import (
 //
 //	path  = [ "." ] step { step }             the first dot is optional
 //	step  = "." name                          a field
-//	      | "[" quoted "]"                    a field whose name has dots, or an item of a list of type set
+//	      | "[" quoted "]"                    a field whose name may contain dots, or an item of a list of type set
 //	      | "[" key "=" value { "," … } "]"   an item of a list of type map, by some of its keys
 //	      | "[" "=" value "]"                 an item of a list of type set
 //	      | "[" number "]"                    an item by its index
 //	name  = characters up to the next . or [, each optionally escaped by a backslash; or quoted
 //	value = quoted, or characters up to the next , or ]
 //
-// Quotes are single or double. A value without quotes that is a valid number or boolean matches that value or the
-// string.
+// Quotes are single or double. A value without quotes that is a valid number or boolean matches both that number or boolean
+// and the string with the same text.
 
-// PathExpression is a path in the notation of users, such as spec.containers[name=app].image. Which field it selects
-// depends on the object; see [PathExpression.Resolve].
+// PathExpression is a parsed path in the notation of the command line, such as spec.containers[name=app].image. The field
+// that it selects depends on the object; see [PathExpression.Resolve].
 type PathExpression struct {
 	text  string
 	steps []step
@@ -32,16 +32,17 @@ type PathExpression struct {
 // step is one step of a path expression.
 type step struct {
 	kind stepKind
-	// name is the name of the field, or the text in the brackets.
+	// name is the field name of a nameStep, and the unquoted text in the brackets of a quotedStep.
 	name string
-	// keys are the keys of a list item; an item of a list of type set has one key without a name.
-	keys  []keyExpression
+	// keys are the keys of a keysStep. A valueStep has one key, without a name.
+	keys []keyExpression
+	// index is the index of an indexStep.
 	index int
-	// end is the offset in the text at which the step ends.
+	// end is the byte offset in the path expression at which the step ends.
 	end int
 }
 
-// stepKind is the syntax of a step.
+// stepKind is the syntactic form of a step.
 type stepKind uint8
 
 const (
@@ -52,13 +53,14 @@ const (
 	indexStep                  // a list item by index: [0]
 )
 
-// keyExpression is a key of a list item with the text of its value.
+// keyExpression is a key of a list item, with the text of its value and whether that text was quoted.
 type keyExpression struct {
 	name, text string
 	quoted     bool
 }
 
-// values returns the values that the text may denote, the most likely one first.
+// values returns the values that the text may denote: a number, boolean or null, if the text is one and not quoted, and the
+// string.
 func (k keyExpression) values() []document.Value {
 	text := document.NewString(k.text)
 	if !k.quoted {
@@ -69,11 +71,11 @@ func (k keyExpression) values() []document.Value {
 	return []document.Value{text}
 }
 
-// PathError is an error in a path expression, or in resolving it.
+// PathError reports that a path expression is invalid, or cannot be resolved in an object.
 type PathError struct {
 	// Path is the text of the expression.
 	Path string
-	// At is the byte offset of the error.
+	// At is the byte offset of the error in the expression.
 	At int
 	// Problem describes the expected text, the received text, and the remedy.
 	Problem string
@@ -108,7 +110,7 @@ func ParsePath(text string) (PathExpression, error) {
 // String returns the text of the expression.
 func (p PathExpression) String() string { return p.text }
 
-// pathParser parses a path expression step by step. After an error, pos is its offset.
+// pathParser parses a path expression step by step. After an error, pos is the byte offset of the error.
 type pathParser struct {
 	text string
 	pos  int
@@ -125,7 +127,7 @@ func (r *pathParser) describeNext() string {
 	return strconv.Quote(r.rest())
 }
 
-// consume advances past a text if it is at the current position, and reports whether it is.
+// consume reports whether the given text is at the current position, and advances past it if so.
 func (r *pathParser) consume(text string) bool {
 	if strings.HasPrefix(r.rest(), text) {
 		r.pos += len(text)
@@ -134,7 +136,8 @@ func (r *pathParser) consume(text string) bool {
 	return false
 }
 
-// step parses one step.
+// step parses one step. Like the other methods that parse, it returns the description of a syntax error as problem, which is
+// empty on success.
 func (r *pathParser) step() (s step, problem string) {
 	switch {
 	case r.consume("["):
@@ -146,7 +149,7 @@ func (r *pathParser) step() (s step, problem string) {
 	return s, fmt.Sprintf("expected . or [, received %s", r.describeNext())
 }
 
-// brackets parses a step after its opening bracket.
+// brackets parses the part of a step after its opening bracket.
 func (r *pathParser) brackets() (s step, problem string) {
 	if r.consume("=") {
 		s.kind = valueStep
@@ -195,7 +198,8 @@ func (r *pathParser) keys(name string) (s step, problem string) {
 	}
 }
 
-// close parses the closing bracket, unless there is a problem already.
+// close parses the closing bracket and returns the problem. If the given problem of an earlier step is not empty, close
+// returns it without parsing.
 func (r *pathParser) close(problem string) string {
 	if problem == "" && !r.consume("]") {
 		return fmt.Sprintf("expected ], received %s", r.describeNext())
@@ -203,7 +207,8 @@ func (r *pathParser) close(problem string) string {
 	return problem
 }
 
-// word parses a quoted text, or a text up to any of the characters in ends.
+// word parses a quoted text, or a non-empty text up to any of the characters in ends. what describes the expected text in
+// problem.
 func (r *pathParser) word(ends, what string) (word string, quoted bool, problem string) {
 	if rest := r.rest(); rest != "" && (rest[0] == '"' || rest[0] == '\'') {
 		word, problem = r.quoted(rest[0])
@@ -223,7 +228,7 @@ func (r *pathParser) word(ends, what string) (word string, quoted bool, problem 
 	return b.String(), false, ""
 }
 
-// quoted parses a quoted text. Double quotes have the escapes of Go, as in [fieldset.Path.Quoted].
+// quoted parses a text in the given quotes. In double quotes, the escapes of Go are valid, as in [fieldset.Path.Quoted].
 func (r *pathParser) quoted(quote byte) (word, problem string) {
 	if quote == '"' {
 		prefix, err := strconv.QuotedPrefix(r.rest())

@@ -18,6 +18,7 @@ func deployment(t testing.TB) apply.Object {
 	return readYAML(t, string(text))
 }
 
+// TestPathExpression checks the paths to which path expressions resolve in a Deployment.
 func TestPathExpression(t *testing.T) {
 	const container = `.spec.template.spec.containers[name="app"]`
 	const pod = "spec.template.spec"
@@ -36,7 +37,7 @@ func TestPathExpression(t *testing.T) {
 		pod + ".containers[1]":                                             `.spec.template.spec.containers[name="proxy"]`,
 		pod + ".containers[name=app].ports[containerPort=80]":              container + `.ports[containerPort=80,protocol="TCP"]`,
 		pod + `.containers[name=app].ports[protocol=TCP,containerPort=80]`: container + `.ports[containerPort=80,protocol="TCP"]`,
-		pod + ".containers[name=app].env[name=OLD]":                        container + `.env[name="OLD"]`, // the item is owned and absent
+		pod + ".containers[name=app].env[name=OLD]":                        container + `.env[name="OLD"]`, // a field manager owns the item, but the object does not have it
 		pod + ".containers[name=app].newField":                             container + ".newField",
 		"metadata.finalizers[=example.com/a]":                              `.metadata.finalizers[="example.com/a"]`,
 		`metadata.finalizers["example.com/a"]`:                             `.metadata.finalizers[="example.com/a"]`,
@@ -52,12 +53,13 @@ func TestPathExpression(t *testing.T) {
 			t.Errorf("%s: Resolve() = %s, %v; want %s", expression, path.Quoted(), err, want)
 		}
 		if p.String() != expression {
-			t.Errorf("String() = %s, want %s", p, expression)
+			t.Errorf("String() of the parsed path = %s, want %s", p, expression)
 		}
 	}
 }
 
-// TestParsePathRoundTrip: ParsePath and Resolve return every owned path of the object from its quoted notation.
+// TestParsePathRoundTrip checks, for every owned path of an object, that parsing and resolving its quoted notation returns
+// the same path.
 func TestParsePathRoundTrip(t *testing.T) {
 	o := deployment(t)
 	for i := range o.Entries {
@@ -72,13 +74,13 @@ func TestParsePathRoundTrip(t *testing.T) {
 				continue
 			}
 			if got, err := p.Resolve(o); err != nil || !got.Equal(path) {
-				t.Errorf("%s: Resolve() = %s, %v", path.Quoted(), got.Quoted(), err)
+				t.Errorf("%s: Resolve() = %s, %v; want the same path", path.Quoted(), got.Quoted(), err)
 			}
 		}
 	}
 }
 
-// TestUnquotedKeyValues: a value without quotes matches a number, a boolean or a string.
+// TestUnquotedKeyValues checks that a key value without quotes matches a number, a boolean or a string.
 func TestUnquotedKeyValues(t *testing.T) {
 	o := apply.Object{Entries: []apply.Entry{newEntry(t, "ci/Apply", `a[name="8080"]`, `b[port=8080]`, `c[name="true"]`, `d[=1]`, `e[x="1"]`, `e[x=1]`)}}
 	for expression, want := range map[string]string{
@@ -146,7 +148,8 @@ func hasPrefix(text, prefix string) bool {
 	return len(text) >= len(prefix) && text[:len(prefix)] == prefix
 }
 
-// FuzzParsePath: ParsePath and Resolve do not panic for any text, and return only errors of type PathError.
+// FuzzParsePath checks that ParsePath and Resolve do not panic for any text, and that all their errors are of type
+// *PathError.
 func FuzzParsePath(f *testing.F) {
 	for _, seed := range []string{"spec.replicas", `a["b"]['c'][d=e,f="g"][=1][0]`, `a\.b.c\`, "[", "a[b=", `"x"`} {
 		f.Add(seed)
@@ -159,12 +162,13 @@ func FuzzParsePath(f *testing.F) {
 		}
 		var problem *PathError
 		if err != nil && !errors.As(err, &problem) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%q: error = %v, want a *PathError", text, err)
 		}
 	})
 }
 
-// TestPathExpressionIsIn tests paths in a configuration, which has no field sets.
+// TestPathExpressionIsIn checks whether a configuration contains the fields of path expressions. Unlike for Resolve, there
+// are no managedFields in which list items could be looked up.
 func TestPathExpressionIsIn(t *testing.T) {
 	config := readYAML(t, `
 metadata: {labels: {a.b: c}, finalizers: [x]}
@@ -177,12 +181,12 @@ spec: {replicas: 0, ports: [{port: 80, name: web}, {port: 81, protocol: UDP}], e
 		`metadata.labels["a.b"]`:                true,
 		"metadata.labels.a.b":                   false,
 		"spec.ports[port=80].name":              true,
-		"spec.ports[port=80,protocol=TCP].name": true, // protocol may be defaulted
+		"spec.ports[port=80,protocol=TCP].name": true, // the missing key protocol may be defaulted to TCP
 		"spec.ports[port=81,protocol=TCP].port": false,
 		"spec.ports[protocol=UDP]":              true,
 		"spec.ports[other=1]":                   false,
 		"spec.ports[port=81].name":              false,
-		"spec.ports[5].name":                    true, // an index refers to the object's items and matches any item
+		"spec.ports[5].name":                    true, // an index is that of an item in the live object, and may be any item of the configuration
 		"spec.ports[5].other":                   false,
 		"spec.ports.port":                       false,
 		"spec.empty":                            true,

@@ -10,36 +10,36 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Plan is the effect of a write on an object and on its managedFields, from the point of view of the writing manager.
+// Plan is the effect of a field manager's write on an object and on its managedFields.
 type Plan struct {
-	// Changes are the changed values, without untracked fields.
+	// Changes are the fields whose values change, except untracked fields; see [apply.UntrackedFields].
 	Changes apply.Changes
-	// Gained are the fields that the manager newly owns as the only owner, Shared are the fields that it newly owns
-	// with co-owners, and Released are the fields that it no longer owns.
+	// Gained are the fields that the writing manager newly owns as the only owner, Shared are the fields that it newly
+	// owns with co-owners, and Released are the fields that it no longer owns.
 	Gained, Shared, Released fieldset.Set
-	// Lost are the fields that other managers no longer own, one Move per entry.
+	// Lost are the fields that other field managers no longer own, one Move per managed fields entry.
 	Lost []Move
-	// Kept are the fields that the manager released and that keep their value, including fields that it takes over
-	// and releases in the same write.
+	// Kept are the fields that the writing manager released and that keep their value, including fields of other managers
+	// that it takes over and releases in the same write.
 	Kept []KeptField
 }
 
-// KeptField is a field that keeps its value although the manager released it.
+// KeptField is a field that keeps its value although the writing manager released it.
 type KeptField struct {
 	Path  fieldset.Path
 	Value document.Value
-	// Owners are the entries that own the field or a field below it. It is empty if the server sets the field or its
-	// default.
+	// Owners are the managed fields entries that own the field or a field below it. It is empty if the value was set by the
+	// server, for instance by defaulting.
 	Owners []apply.Entry
 }
 
-// IsEmpty reports whether neither values nor owners change. Kept fields alone are no change.
+// IsEmpty reports whether the write changes neither values nor owners. Kept fields do not count as a change.
 func (p Plan) IsEmpty() bool {
 	return p.Changes.IsEmpty() && p.Gained.IsEmpty() && p.Shared.IsEmpty() && p.Released.IsEmpty() && len(p.Lost) == 0
 }
 
-// Compare returns the effect of a manager's write, given the object before the write, which is the zero Object if it
-// did not exist, and after it. Both must be at the same version. The schema may be nil; see [Blame].
+// Compare returns the effect of a field manager's write from the objects before and after it. before is the zero Object if
+// the write created the object. Both must be at the same API version. The schema may be nil; see [Blame].
 func Compare(before, after apply.Object, manager Selector, t *schema.Type) (Plan, error) {
 	var p Plan
 	var err error
@@ -73,7 +73,8 @@ func Compare(before, after apply.Object, manager Selector, t *schema.Type) (Plan
 	return p, err
 }
 
-// compareValues compares the documents as [apply.Engine.Update] does.
+// compareValues returns the fields whose values differ between two objects, except untracked fields. It compares them as
+// [apply.Engine.Update] does. It returns an error if the objects are at different API versions.
 func compareValues(before, after apply.Object, t *schema.Type) (apply.Changes, error) {
 	if t == nil {
 		t = schema.Untyped
@@ -112,7 +113,7 @@ func union(o apply.Object, selects func(apply.Entry) bool) (fieldset.Set, error)
 	return all, nil
 }
 
-// lostFields returns the fields that entries of other managers no longer have.
+// lostFields returns the fields that entries of field managers other than the writing one own in before, but not in after.
 func lostFields(before, after apply.Object, manager Selector) ([]Move, error) {
 	var moves []Move
 	for i, e := range before.Entries {
@@ -136,9 +137,10 @@ func lostFields(before, after apply.Object, manager Selector) ([]Move, error) {
 	return moves, nil
 }
 
-// keptFields returns the released leaf fields that the object still has. A field is omitted if the manager owns a
-// field below it, or a container of it, because at another version the same field may have a longer or shorter path.
-// The last-applied annotation is omitted if LastAppliedManager owns it, because it is not part of any configuration.
+// keptFields returns the released leaf fields that the object still has. owned are the fields that the writing manager owns
+// after the write. A released field is omitted if owned contains a field below or above it, because at another API version
+// the same field may have a longer or shorter path. The last-applied annotation is omitted if LastAppliedManager owns it,
+// because it is not part of any configuration.
 func keptFields(o apply.Object, released, owned fieldset.Set) ([]KeptField, error) {
 	sets, err := decodeAll(o.Entries)
 	if err != nil {
@@ -159,7 +161,7 @@ func keptFields(o apply.Object, released, owned fieldset.Set) ([]KeptField, erro
 	return kept, nil
 }
 
-// ownersAt returns the entries that own a field or a field below it.
+// ownersAt returns the entries that own a field or a field below it. sets are the decoded field sets of the entries.
 func ownersAt(entries []apply.Entry, sets []fieldset.Set, path fieldset.Path) []apply.Entry {
 	var owners []apply.Entry
 	for i, set := range sets {

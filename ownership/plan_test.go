@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/apply"
 )
 
-// applyAll applies configurations to a Deployment, each a manager and a spec, and returns the object after each.
+// applyAll applies configurations, each a pair of field manager and spec, to a Deployment one after the other with force. It
+// returns the object after each apply.
 func applyAll(t *testing.T, configurations ...[2]string) []apply.Object {
 	t.Helper()
 	live := apply.Object{}
@@ -32,7 +33,7 @@ func applyAll(t *testing.T, configurations ...[2]string) []apply.Object {
 	return all
 }
 
-// formatPlan formats a plan, one part per line.
+// formatPlan formats a plan as lines: one for each non-empty field set, lost entry and kept field.
 func formatPlan(p Plan) string {
 	var b strings.Builder
 	for _, part := range []struct {
@@ -58,7 +59,7 @@ func formatPlan(p Plan) string {
 func TestCompare(t *testing.T) {
 	for _, test := range []struct {
 		name           string
-		configurations [][2]string // pairs of manager and spec; the objects before and after the last apply are compared
+		configurations [][2]string // pairs of field manager and spec; the test compares the objects before and after the last apply
 		want           string
 	}{
 		{"create", [][2]string{{"ci", "{replicas: 1}"}}, `
@@ -137,14 +138,14 @@ released .spec.template.spec.containers[name="b"] .spec.template.spec.containers
 				t.Errorf("Compare() =%swant%s", got, test.want)
 			}
 			if plan.IsEmpty() != (test.want == "\n") {
-				t.Errorf("IsEmpty() = %v", plan.IsEmpty())
+				t.Errorf("IsEmpty() = %v, want %v", plan.IsEmpty(), test.want == "\n")
 			}
 		})
 	}
 }
 
-// TestCompareTakeOver: an applier takes over the fields of client-side apply and does not apply all of them. The
-// fields that remain in the object are Kept, with and without another owner.
+// TestCompareTakeOver checks the plan of an apply that takes over the fields of client-side apply, where the configuration
+// does not contain all of them. The other fields that remain in the object are in Kept, with or without another owner.
 func TestCompareTakeOver(t *testing.T) {
 	annotation := `metadata.annotations."` + LastAppliedAnnotation + `"`
 	before := readYAML(t, `{apiVersion: v1, metadata: {annotations: {`+LastAppliedAnnotation+`: x}}, spec: {a: 1, default: 2, shared: 3, gone: 4}}`)
@@ -162,12 +163,12 @@ func TestCompareTakeOver(t *testing.T) {
 	}
 	_, kept, _ := strings.Cut(formatPlan(plan), ".spec.shared\n")
 	if want := ".spec.default keeps 2, owned by no managers\n.spec.shared keeps 3, owned by \"ops\" by Apply\n"; kept != want {
-		t.Errorf("Compare() =\n%swant\n%s", formatPlan(plan), want)
+		t.Errorf("Compare() =\n%swant it to end with\n%s", formatPlan(plan), want)
 	}
 }
 
-// TestCompareOtherVersion: if a manager owns a field at another version by a longer or shorter path, the field is not
-// Kept.
+// TestCompareOtherVersion checks that a released field is not in Kept if the manager owns it by a longer or shorter path at
+// the API version of the write.
 func TestCompareOtherVersion(t *testing.T) {
 	before := readYAML(t, `{apiVersion: v2, spec: {whole: {x: 1}, parts: {y: 2}, given: {z: 3}}}`)
 	before.Entries = []apply.Entry{newEntry(t, "ci/Apply@v1", "spec.whole", "spec.parts.y", "spec.given.z")}
@@ -178,11 +179,12 @@ func TestCompareOtherVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(plan.Kept) != 1 || plan.Kept[0].Path.String() != ".spec.given.z" || len(plan.Kept[0].Owners) != 0 {
-		t.Errorf("Compare() =\n%s", formatPlan(plan))
+		t.Errorf("Compare() =\n%swant only spec.given.z kept, without owners", formatPlan(plan))
 	}
 }
 
-// TestCompareCostIsLinear: Compare decodes the field sets once, not once per kept field.
+// TestCompareCostIsLinear checks that the allocations of Compare grow linearly with the number of fields, which they do only
+// if it decodes each field set once and not once per kept field.
 func TestCompareCostIsLinear(t *testing.T) {
 	cost := func(n int) uint64 {
 		var fields, owned strings.Builder
@@ -212,7 +214,7 @@ func TestCompareCostIsLinear(t *testing.T) {
 		return end.TotalAlloc - start.TotalAlloc
 	}
 	if few, many := cost(500), cost(2000); many > 8*few {
-		t.Errorf("500 fields allocate %d bytes, 2000 fields %d; want at most 8 times as much", few, many)
+		t.Errorf("Compare() allocates %d bytes for 500 fields and %d bytes for 2000; want at most 8 times as much", few, many)
 	}
 }
 
@@ -246,11 +248,12 @@ status: {replicas: 2}`},
 	}
 	config, err := Extract(o, Selector{Manager: "ci"}, builtinType(t, o))
 	if err != nil || !strings.Contains(config.YAML(), "minReadySeconds:\n    k8s_io__value: unset\n") {
-		t.Errorf("Extract() has no marker for an owned, absent field: %v\n%s", err, config.YAML())
+		t.Errorf("Extract(ci): error = %v, want an unset marker for minReadySeconds, which is owned and absent; got\n%s", err, config.YAML())
 	}
 }
 
-// TestExtractPrefersApply: if a manager has entries of both operations, the Apply entry is extracted.
+// TestExtractPrefersApply checks that, if a field manager has both an Apply and an Update entry, the Apply entry is
+// extracted unless the selector names the operation Update.
 func TestExtractPrefersApply(t *testing.T) {
 	o := readYAML(t, "{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 1, paused: true}}")
 	o.Entries = []apply.Entry{newEntry(t, "ci/Update@apps/v1", "spec.paused"), newEntry(t, "ci/Apply@apps/v1", "spec.replicas")}
@@ -267,7 +270,7 @@ func TestExtractErrors(t *testing.T) {
 	o := deployment(t)
 	kind := builtinType(t, o)
 	if _, err := Extract(apply.Object{Document: o.Document}, Selector{Manager: "ci"}, kind); !errors.Is(err, apply.ErrNoManagedFields) {
-		t.Errorf("Extract() without entries: error = %v", err)
+		t.Errorf("Extract() without managed fields entries: error = %v, want ErrNoManagedFields", err)
 	}
 	want := `"unknown" owns no field of this object; its managers are "ci" by Apply, "sidecars" by Apply, "kubectl-edit" by Update, "controller" by Update at status`
 	if _, err := Extract(o, Selector{Manager: "unknown"}, kind); err == nil || err.Error() != want {
@@ -276,6 +279,6 @@ func TestExtractErrors(t *testing.T) {
 	o.Entries = append(o.Entries, newEntry(t, "old/Apply@apps/v1beta1", "spec.replicas"))
 	var other *OtherVersionError
 	if _, err := Extract(o, Selector{Manager: "old"}, kind); !errors.As(err, &other) || !strings.Contains(err.Error(), "apps/v1beta1") {
-		t.Errorf("Extract() at another version: error = %v", err)
+		t.Errorf("Extract() at another version: error = %v, want an OtherVersionError that names apps/v1beta1", err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Resolve returns the path that the expression selects in an object. List items are selected by some of their keys or
-// by index, and are looked up in the document and in the field sets. The field need not exist. Errors are of type
-// [*PathError], or [*apply.EntryError] if a field set can't be decoded.
+// Resolve returns the path that the expression selects in an object. The expression may select list items by some of their
+// keys or by index; Resolve looks up the items in the object's document and field sets. The field that the path ends with
+// need not exist. Errors are of type [*PathError], or [*apply.EntryError] if a field set cannot be decoded.
 func (p PathExpression) Resolve(o apply.Object) (fieldset.Path, error) {
 	at := resolver{value: o.Document}
 	for i := range o.Entries {
@@ -37,16 +37,17 @@ func (p PathExpression) Resolve(o apply.Object) (fieldset.Path, error) {
 	return path, nil
 }
 
-// resolver is the state after some steps of a path expression.
+// resolver is the position in an object after some steps of a path expression have been resolved.
 type resolver struct {
+	// value is the value at the position, absent if the object has none.
 	value document.Value
-	// owned is the union of the field sets below the current value; isOwned reports whether an entry owns the value
-	// itself.
+	// owned is the union of all field sets below the position; isOwned reports whether an entry owns the value itself.
 	owned   fieldset.Set
 	isOwned bool
 }
 
-// element returns the path element that a step selects.
+// element returns the path element that a step selects at the position. problem describes why there is none; it is empty on
+// success.
 func (at resolver) element(s step) (e fieldset.Element, problem string) {
 	isList := at.value.Kind() == document.List || len(at.items()) > 0
 	switch {
@@ -73,7 +74,7 @@ func (at resolver) element(s step) (e fieldset.Element, problem string) {
 	return at.elementByKeys(s.keys)
 }
 
-// items returns the path elements of items in the field sets. If there are any, the list is granular.
+// items returns the path elements of list items that are in the field sets. If there are any, the value is a granular list.
 func (at resolver) items() []fieldset.Element {
 	var items []fieldset.Element
 	for i := range at.owned.Len() {
@@ -84,7 +85,7 @@ func (at resolver) items() []fieldset.Element {
 	return items
 }
 
-// elementByIndex returns the path element of the i-th item.
+// elementByIndex returns the path element of the i-th item of the list, which must be owned.
 func (at resolver) elementByIndex(i int) (e fieldset.Element, problem string) {
 	if i >= at.value.Len() {
 		return e, fmt.Sprintf("expected an index less than %d, received %d", at.value.Len(), i)
@@ -95,7 +96,7 @@ func (at resolver) elementByIndex(i int) (e fieldset.Element, problem string) {
 	return e, ""
 }
 
-// elementByKeys returns the path element of the only item that has the given keys.
+// elementByKeys returns the path element of the owned list item that has the given keys, of which there must be exactly one.
 func (at resolver) elementByKeys(keys []keyExpression) (e fieldset.Element, problem string) {
 	var found []fieldset.Element
 	for _, item := range at.items() {
@@ -112,7 +113,7 @@ func (at resolver) elementByKeys(keys []keyExpression) (e fieldset.Element, prob
 	return e, fmt.Sprintf("expected keys of one item, received %s, which matches %s; add keys", showKeys(keys), listElements(found))
 }
 
-// hasKeyExpressions reports whether a path element has all the given keys.
+// hasKeyExpressions reports whether a path element of a list item has all the given keys with one of their values.
 func hasKeyExpressions(e fieldset.Element, keys []keyExpression) bool {
 	for _, key := range keys {
 		if !hasKeyExpression(e, key) {
@@ -122,7 +123,8 @@ func hasKeyExpressions(e fieldset.Element, keys []keyExpression) bool {
 	return true
 }
 
-// hasKeyExpression reports whether a path element has the given key.
+// hasKeyExpression reports whether a path element of a list item has the given key with one of its values. A key without a
+// name matches the value of an item of a list of type set.
 func hasKeyExpression(e fieldset.Element, key keyExpression) bool {
 	for _, value := range key.values() {
 		if e.Kind() == fieldset.SetValue && key.name == "" && document.Equal(e.Value(), value) {
@@ -137,7 +139,7 @@ func hasKeyExpression(e fieldset.Element, key keyExpression) bool {
 	return false
 }
 
-// choices returns some items, for errors.
+// choices returns a space and the path elements of the first items, for error messages. It returns "" if there are no items.
 func (at resolver) choices() string {
 	items := at.items()
 	if len(items) == 0 {
@@ -146,10 +148,10 @@ func (at resolver) choices() string {
 	return " " + listElements(items)
 }
 
-// maxChoices is the maximum number of items in an error.
+// maxChoices is the maximum number of list items in an error message.
 const maxChoices = 5
 
-// listElements formats path elements, for errors.
+// listElements formats path elements for error messages, at most maxChoices of them.
 func listElements(elements []fieldset.Element) string {
 	var texts []string
 	for i, e := range elements {
@@ -162,7 +164,7 @@ func listElements(elements []fieldset.Element) string {
 	return strings.Join(texts, ", ")
 }
 
-// showKeys formats the keys of an expression, for errors.
+// showKeys formats the keys of an expression for error messages, as [key=value,…].
 func showKeys(keys []keyExpression) string {
 	texts := make([]string, len(keys))
 	for i, key := range keys {
@@ -171,7 +173,7 @@ func showKeys(keys []keyExpression) string {
 	return "[" + strings.Join(texts, ",") + "]"
 }
 
-// describe returns the kind of a value and the beginning of its JSON, for errors.
+// describe returns the kind of a value and at most 60 bytes of its JSON, for error messages.
 func describe(v document.Value) string {
 	const maxBytes = 60
 	text := v.JSON()
@@ -181,11 +183,11 @@ func describe(v document.Value) string {
 	return v.Kind().String() + " " + text
 }
 
-// IsIn reports whether a configuration has a value at the path. List items match if they have at least one of the
-// given keys and no other value for any of them; an index matches any item.
+// IsIn reports whether a configuration has a value at the path of the expression. A list item matches if it has at least one
+// of the keys in the expression, and if it has the same values for all keys that are in both. An index matches any item.
 func (p PathExpression) IsIn(config document.Value) bool { return isIn(config, p.steps) }
 
-// isIn is the recursion of IsIn.
+// isIn implements IsIn recursively: it reports whether a value has a value at the path of the remaining steps.
 func isIn(v document.Value, steps []step) bool {
 	if len(steps) == 0 || v.IsAbsent() {
 		return !v.IsAbsent()
@@ -202,7 +204,8 @@ func isIn(v document.Value, steps []step) bool {
 	return false
 }
 
-// mayMatch reports whether a step may select a list item. Keys that the item does not have may be defaulted.
+// mayMatch reports whether a step may select a list item. Keys that the item does not have are ignored, because they may be
+// defaulted.
 func (s step) mayMatch(item document.Value) bool {
 	switch s.kind {
 	case indexStep:

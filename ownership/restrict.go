@@ -7,23 +7,25 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastset"
 )
 
-// Field sets are moved between versions without the schemas of either: a path is kept if the object has a value there. A
-// map that is atomic at one version may be granular at the other. If no entry owns a field inside the map, the map is
-// replaced by all of its fields; if the map is still atomic, servers reconcile that to ownership of the whole map.
+// Field sets are moved from one API version to another without the schemas of the versions: a path remains in the set if the
+// object has a value there. A map that is atomic at one version may be granular at the other. Therefore an owned map is
+// replaced by its leaf fields if no entry owns a field inside the map. If the map is atomic at the new version, servers turn
+// the ownership of the fields into that of the whole map.
 
-// restrictToObject returns the fields of a set of another version for which the object has values. Maps without owned
-// fields are replaced by their fields.
+// restrictToObject returns the paths in a field set of another API version at which the object has values. It replaces maps
+// inside which no entry owns a field by their leaf fields.
 func restrictToObject(o apply.Object, set fieldset.Set) fieldset.Set {
 	var owned fieldset.Set
 	for _, e := range o.Entries {
-		fields, _ := e.Fields() // the caller has decoded all sets without error
+		fields, _ := e.Fields() // the error is nil, because the caller has decoded all field sets
 		owned = owned.Union(fields)
 	}
 	var b fastset.Builder
 	return restrictToValue(&b, o.Document, set, owned)
 }
 
-// restrictToValue is the recursion of restrictToObject.
+// restrictToValue implements restrictToObject for a value in the object. set and owned are the parts of the field set and of
+// the union of all entries' field sets below the path of the value.
 func restrictToValue(b *fastset.Builder, v document.Value, set, owned fieldset.Set) fieldset.Set {
 	mark := b.Mark()
 	for i := range set.Len() {
@@ -44,7 +46,7 @@ func restrictToValue(b *fastset.Builder, v document.Value, set, owned fieldset.S
 	return b.Set(mark)
 }
 
-// fieldsBelow returns the paths of the leaves of a map, the empty set for other values.
+// fieldsBelow returns the paths of the leaf fields of a map, and the empty set for other values.
 func fieldsBelow(b *fastset.Builder, v document.Value) fieldset.Set {
 	mark := b.Mark()
 	if v.Kind() == document.Map {

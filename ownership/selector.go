@@ -11,16 +11,17 @@ import (
 // AnySubresource in a [Selector] selects the resource itself and every subresource except status.
 const AnySubresource = "*"
 
-// statusSubresource reports observed state, and is not affected by changes of the desired state's owners.
+// statusSubresource is the subresource that reports observed state. Changes of the owners of the desired state do not affect
+// its managed fields entries.
 const statusSubresource = "status"
 
 // Selector selects managedFields entries.
 type Selector struct {
 	// Manager is the name of the field manager; "" selects every manager.
 	Manager string
-	// Operation selects the operation; "" selects both.
+	// Operation is the operation of the entry; "" selects both Apply and Update.
 	Operation apply.Operation
-	// Subresource selects the subresource; "" is the resource itself.
+	// Subresource is the subresource of the entry; "" selects the resource itself, see also [AnySubresource].
 	Subresource string
 }
 
@@ -70,7 +71,8 @@ func anySelects(selectors []Selector, e apply.Entry) bool {
 	return slices.ContainsFunc(selectors, func(s Selector) bool { return s.Selects(e) })
 }
 
-// describeManagers lists the managers of entries, each once, for messages.
+// describeManagers returns a list of the managers, operations and subresources of managed fields entries for messages,
+// without duplicates.
 func describeManagers(entries []apply.Entry) string {
 	if len(entries) == 0 {
 		return "no managers"

@@ -7,11 +7,11 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// LastAppliedAnnotation is the annotation in which kubectl's client-side apply stores its last configuration.
+// LastAppliedAnnotation is the annotation in which kubectl's client-side apply stores the configuration that it applied.
 const LastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
 
-// LastAppliedManager is the field manager that kubectl makes the owner of [LastAppliedAnnotation] when it migrates to
-// Server-Side Apply. Without this owner the next apply would prune the annotation, which client-side apply requires.
+// LastAppliedManager is the field manager that kubectl adds as an owner of [LastAppliedAnnotation] when it migrates an object
+// to Server-Side Apply. Without it the next apply would prune the annotation, which client-side apply requires.
 const LastAppliedManager = "kubectl-last-applied"
 
 // TakeOverParameter is a query parameter of apply requests; with the value FromClientSideApply the server migrates the
@@ -51,15 +51,15 @@ func ClientSideManagers(o apply.Object) ([]Selector, error) {
 	return all, nil
 }
 
-// addLastAppliedEntry adds an entry of LastAppliedManager that owns the annotation, unless the annotation does not
-// move, or an Apply entry keeps owning it.
+// addLastAppliedEntry adds an entry of LastAppliedManager that owns the last-applied annotation to the result of a migration.
+// It returns the result unchanged if no entry released the annotation, or if an Apply entry still owns it.
 func addLastAppliedEntry(o apply.Object, result Result) (Result, error) {
 	if !slices.ContainsFunc(result.Moves, func(m Move) bool { return m.Fields.Has(lastAppliedPath()) }) {
 		return result, nil
 	}
 	owners, err := Owners(o, lastAppliedPath())
 	retains := func(e apply.Entry) bool {
-		// If LastAppliedManager itself releases the annotation, that is intended: it gets no new entry.
+		// If the caller selected LastAppliedManager as a releasing manager, it gets no new entry.
 		return e.Operation == apply.Apply && (!result.hasReleased(e) || e.Manager == LastAppliedManager)
 	}
 	if err != nil || len(owners) == 0 || slices.ContainsFunc(owners, retains) {
@@ -75,7 +75,7 @@ func addLastAppliedEntry(o apply.Object, result Result) (Result, error) {
 	return result, nil
 }
 
-// hasReleased reports whether an entry released fields.
+// hasReleased reports whether an entry of the object before the change released fields.
 func (r Result) hasReleased(e apply.Entry) bool {
 	return slices.ContainsFunc(r.Moves, func(m Move) bool { return m.From == e })
 }

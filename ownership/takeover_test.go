@@ -73,14 +73,14 @@ func TestTakeOver(t *testing.T) {
 			}
 			o.Entries = result.Entries
 			if again, err := TakeOver(o, test.applier); err != nil || !again.NoOp() {
-				t.Errorf("TakeOver() again: Moves = %v, error = %v", again.Moves, err)
+				t.Errorf("second TakeOver(): Moves = %v, error = %v; want no moves", again.Moves, err)
 			}
 		})
 	}
 }
 
-// TestMigrateKeepLastApplied: KeepLastApplied adds an entry of LastAppliedManager, unless another applier still owns
-// the annotation or LastAppliedManager itself releases it.
+// TestMigrateKeepLastApplied checks that KeepLastApplied adds an entry of LastAppliedManager, unless another Apply entry
+// still owns the last-applied annotation or LastAppliedManager itself releases it.
 func TestMigrateKeepLastApplied(t *testing.T) {
 	const annotation = `.metadata.annotations."kubectl.kubernetes.io/last-applied-configuration"`
 	entryWithAnnotation := func(id string) apply.Entry { return newEntry(t, id, ".data.a", annotation) }
@@ -117,6 +117,6 @@ func TestTakeOverInvalidEntry(t *testing.T) {
 	o := readYAML(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: test}}`)
 	o.Entries = []apply.Entry{{Manager: "kubectl-client-side-apply", Operation: apply.Update, APIVersion: "v1", FieldsV1: "{"}}
 	if _, err := TakeOver(o, KubectlManager); err == nil {
-		t.Error("TakeOver() succeeded with an invalid field set")
+		t.Error("TakeOver() with an invalid field set: error = nil, want one")
 	}
 }

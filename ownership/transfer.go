@@ -10,18 +10,19 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Release removes the fields at or below some paths from the entries of the selected managers. Values do not change:
-// a field without owners keeps its value until it is written. An applier whose configuration has the field owns it
-// again after its next apply. Release returns a [*NotOwnedError] if none of the selected managers owns a field at or
-// below a path.
+// Release removes the fields at or below some paths from the managed fields entries that from selects. Values do not change:
+// a field without owners keeps its value until it is written. If the configuration of a field manager contains a released
+// field, its next apply makes it an owner of the field again. Release returns a [*NotOwnedError] if, for one of the paths, no
+// selected entry owns a field at or below it.
 func Release(o apply.Object, from Selector, paths ...fieldset.Path) (Result, error) {
 	return move(o, from, nil, paths)
 }
 
-// Transfer moves the ownership of the fields at or below some paths from the selected managers to another manager.
-// Values do not change. It returns a [*NotOwnedError] if none of the selected managers owns a field at or below a
-// path, unless the other manager owns one already, and an [*OtherVersionError] if the entries have different versions
-// and the object is not at the version of the receiving entry.
+// Transfer moves the ownership of the fields at or below some paths from the managed fields entries that from selects to the
+// entry that to selects, which is added if it does not exist; its default operation is Apply. Values do not change. Transfer
+// returns a [*NotOwnedError] if, for one of the paths, neither a selected entry nor the receiving entry owns a field at or
+// below it. It returns an [*OtherVersionError] if the entries have different API versions and the object is not at the
+// version of the receiving entry.
 func Transfer(o apply.Object, from, to Selector, paths ...fieldset.Path) (Result, error) {
 	switch {
 	case to.Manager == "":
@@ -34,7 +35,8 @@ func Transfer(o apply.Object, from, to Selector, paths ...fieldset.Path) (Result
 	return move(o, from, &to, paths)
 }
 
-// move releases the fields at or below the paths, and adds them to the receiver if there is one.
+// move implements Release and Transfer: it removes the fields at or below the paths from the entries that from selects, and
+// adds them to the entry that to selects, unless to is nil.
 func move(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) (Result, error) {
 	if slices.ContainsFunc(paths, func(p fieldset.Path) bool { return len(p) == 0 }) || len(paths) == 0 {
 		return Result{}, errors.New("expected the path of a field, received none")
@@ -44,7 +46,7 @@ func move(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) (R
 	}
 	selected := fieldset.New(paths...)
 	return ownerChange{
-		released: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) {
+		releasedFields: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) {
 			released := owned.Covered(selected)
 			return released, from.Selects(e) && !released.IsEmpty()
 		},
@@ -54,16 +56,17 @@ func move(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) (R
 
 // NotOwnedError is returned if a field to release or transfer is not owned by the selected managers.
 type NotOwnedError struct {
+	// Path is the path of the field.
 	Path fieldset.Path
-	// From is the selector of the managers.
+	// From is the selector that selects no managed fields entry that owns the field.
 	From Selector
-	// Owners are the entries that own the field or a field below it.
+	// Owners are the managed fields entries that own the field or a field below it.
 	Owners []apply.Entry
-	// Exists reports whether a selected manager has an entry.
+	// Exists reports whether From selects any entry of the object.
 	Exists bool
-	// Managers are the managed fields entries of the object.
+	// Managers are all managed fields entries of the object.
 	Managers []apply.Entry
-	// Whole are the entries that own an atomic value that contains the field, at WholePath.
+	// Whole are the entries that own, as a whole, the value at WholePath, which contains the field.
 	Whole     []apply.Entry
 	WholePath fieldset.Path
 }
@@ -90,8 +93,8 @@ func (e *NotOwnedError) Error() string {
 	return fmt.Sprintf("%s: %s does not own it; the field has no owner", path, e.From)
 }
 
-// checkOwned returns a NotOwnedError for the first path at which neither the selected managers nor the receiver own a
-// field.
+// checkOwned returns a *NotOwnedError for the first path at or below which no entry that from or to selects owns a field,
+// and nil if there is no such path.
 func checkOwned(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) error {
 	exists := slices.ContainsFunc(o.Entries, from.Selects)
 	for _, path := range paths {
@@ -114,7 +117,8 @@ func checkOwned(o apply.Object, from Selector, to *Selector, paths []fieldset.Pa
 	return nil
 }
 
-// atomicOwners returns the entries that own a non-empty container at a path but no field below it.
+// atomicOwners returns the managed fields entries that own a non-empty map or list at a path as a whole, which means that
+// they own no field below it.
 func atomicOwners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
 	var owners []apply.Entry
 	for i, e := range o.Entries {
@@ -129,7 +133,8 @@ func atomicOwners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
 	return owners, nil
 }
 
-// Owners returns the entries that own the field at a path or a field below it.
+// Owners returns the managed fields entries that own the field at a path or a field below it. It returns an
+// [*apply.EntryError] if a field set cannot be decoded.
 func Owners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
 	var owners []apply.Entry
 	at := fieldset.New(path)

@@ -10,9 +10,10 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
+// app is the path of the container app.
 const app = `spec.containers[name="app"]`
 
-// sharedObject returns an object with entries of several managers.
+// sharedObject returns an object with managed fields entries of several field managers, operations and subresources.
 func sharedObject(t *testing.T) apply.Object {
 	return apply.Object{Document: document.NewMap(), Entries: []apply.Entry{
 		newEntry(t, "ci/Apply", "spec.replicas", app, app+".image", app+".name"),
@@ -81,11 +82,11 @@ kubelet/Update/status: .status.ready
 	o.Entries = result.Entries
 	again, err := Transfer(o, Selector{Subresource: AnySubresource}, Selector{Manager: "gitops"}, mustPaths(t, app+".image", app+".env")...)
 	if err != nil || !again.NoOp() {
-		t.Errorf("Transfer() again: error = %v, Moves = %+v", err, again.Moves)
+		t.Errorf("second Transfer(): error = %v, Moves = %+v; want no moves", err, again.Moves)
 	}
 	back, err := Transfer(o, Selector{Manager: "gitops"}, Selector{Manager: "ci"}, mustPaths(t, app+".image")...)
 	if err != nil || !strings.Contains(formatEntries(t, back.Entries), `ci/Apply: .spec.replicas .spec.containers[name="app"] .spec.containers[name="app"].image .spec.containers[name="app"].name`) {
-		t.Errorf("Transfer() back: error = %v\n%s", err, formatEntries(t, back.Entries))
+		t.Errorf("Transfer() of the image back to ci: error = %v, want ci to own its original fields; got\n%s", err, formatEntries(t, back.Entries))
 	}
 }
 
@@ -140,9 +141,9 @@ func TestPatch(t *testing.T) {
 		})
 	}
 	if _, err := Patch(readYAML(t, `{metadata: {name: x}}`), nil); err == nil || !strings.Contains(err.Error(), "resourceVersion") {
-		t.Errorf("Patch() without resourceVersion: error = %v", err)
+		t.Errorf("Patch() without resourceVersion: error = %v, want it to contain resourceVersion", err)
 	}
 	if _, err := Patch(o, []apply.Entry{{FieldsV1: "{"}}); err == nil {
-		t.Error("Patch() succeeded with an invalid field set")
+		t.Error("Patch() with an invalid field set: error = nil, want one")
 	}
 }

@@ -12,6 +12,7 @@ import (
 // UnsetExtension is the OpenAPI extension by which a server declares that it supports unset markers.
 const UnsetExtension = "x-cadastre-unset"
 
+// unsetMarker is the map {k8s_io__value: unset}.
 var unsetMarker = document.NewMap(document.Field{Name: apply.UnsetMarkerKey, Value: document.NewString(apply.UnsetMarkerValue)})
 
 // HasUnsetMarker reports whether a configuration contains an unset marker.
@@ -27,8 +28,8 @@ func HasUnsetMarker(config document.Value) bool {
 	return false
 }
 
-// CheckKeys returns a [*PathError] if the expression selects a list item without all keys that have no default. The
-// schema may be nil; fields without a schema are not checked.
+// CheckKeys returns a [*PathError] if the expression selects a list item without one of the keys for which the schema has no
+// default. The schema may be nil; fields without a schema are not checked.
 func (p PathExpression) CheckKeys(t *schema.Type) error {
 	start := 0
 	for _, s := range p.steps {
@@ -50,8 +51,8 @@ func (p PathExpression) CheckKeys(t *schema.Type) error {
 	return nil
 }
 
-// Unset returns the configuration with an unset marker at the path. List items must be selected by all their keys,
-// and are added if they are missing. Errors are of type [*PathError].
+// Unset returns the configuration with an unset marker at the path of the expression. The expression must select list items
+// by all their keys; items that are missing in the configuration are added. Errors are of type [*PathError].
 func (p PathExpression) Unset(config document.Value) (document.Value, error) {
 	out, problem, at := p.unsetIn(config, 0)
 	if problem != "" {
@@ -60,7 +61,8 @@ func (p PathExpression) Unset(config document.Value) (document.Value, error) {
 	return out, nil
 }
 
-// unsetIn returns the value with the marker at the path of the steps from i on.
+// unsetIn returns the value with the marker at the path that consists of p.steps[i:]. problem describes why that is not
+// possible; it is empty on success. at is the byte offset of the problem in the expression.
 func (p PathExpression) unsetIn(v document.Value, i int) (out document.Value, problem string, at int) {
 	if i == len(p.steps) {
 		if !v.IsAbsent() && !document.Equal(v, unsetMarker) {
@@ -87,8 +89,8 @@ func (p PathExpression) unsetIn(v document.Value, i int) (out document.Value, pr
 	return v.With(s.name, field), "", 0
 }
 
-// unsetItem returns the list with the marker below the item that step i selects, or in the item itself, beside its
-// keys, if step i is the last one.
+// unsetItem returns the list with the marker in the item that step i selects: at the path of the steps after i or, if step i
+// is the last one, in the item itself beside its keys. It adds the item if it is missing.
 func (p PathExpression) unsetItem(list document.Value, i int) (out document.Value, problem string, at int) {
 	keys := p.steps[i].keys
 	items := make([]document.Value, 0, list.Len()+1)
@@ -118,7 +120,7 @@ func (p PathExpression) unsetItem(list document.Value, i int) (out document.Valu
 	return document.NewList(items...), "", 0
 }
 
-// matchesKeys reports whether an item has all the given keys.
+// matchesKeys reports whether a list item has all the given keys, each with one of the values that the key may denote.
 func matchesKeys(item document.Value, keys []keyExpression) bool {
 	for _, key := range keys {
 		found := false

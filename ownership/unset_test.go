@@ -44,7 +44,7 @@ func TestHasUnsetMarker(t *testing.T) {
 	}
 }
 
-// TestCheckKeys: a list item must be selected by all keys without default, at any position of the path.
+// TestCheckKeys checks that a list item at any position of the path must be selected by all keys that have no default.
 func TestCheckKeys(t *testing.T) {
 	text := &schema.Type{Scalar: schema.AnyScalar}
 	item := &schema.Type{Map: &schema.Map{Element: text}}
@@ -71,7 +71,7 @@ func TestCheckKeys(t *testing.T) {
 			t.Errorf("%s: CheckKeys() = %q, want %q", path, got, want)
 		}
 		if err := p.CheckKeys(nil); err != nil {
-			t.Errorf("%s: CheckKeys(nil) = %v", path, err)
+			t.Errorf("%s: CheckKeys(nil) = %v, want nil", path, err)
 		}
 	}
 }

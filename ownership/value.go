@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// ValueAt returns the value of a document at a path, absent if there is none. It requires no schema, because path
-// elements identify list items.
+// ValueAt returns the value of a document at a path, or the absent value if there is none. It requires no schema, because the
+// path elements identify list items.
 func ValueAt(doc document.Value, path fieldset.Path) document.Value {
 	for _, e := range path {
 		doc = childOf(doc, e)
@@ -17,7 +17,7 @@ func ValueAt(doc document.Value, path fieldset.Path) document.Value {
 	return doc
 }
 
-// OwnedValues looks up owned values of an object by path.
+// OwnedValues looks up, by path, the values in an object whose ownership managedFields records.
 type OwnedValues struct{ root node }
 
 // NewOwnedValues decodes the field sets of an object. The schema is that of the object's version, or nil; see
@@ -27,8 +27,9 @@ func NewOwnedValues(o apply.Object, t *schema.Type) (OwnedValues, error) {
 	return OwnedValues{node{value: o.Document, schemaType: t, sets: sets}}, err
 }
 
-// At returns the value that an owner of the path owns. A granular map, list or item is returned without its fields
-// and items, which have separate owners; an item has its keys. For duplicate items it returns the list of them.
+// At returns the value that belongs to the ownership of a path. Granular maps and lists are returned empty, because their
+// fields and items have their own owners; a granular list item is returned with only its keys. If the path selects duplicate
+// items, At returns a list of them.
 func (p OwnedValues) At(path fieldset.Path) document.Value {
 	at := p.root
 	for _, e := range path {
@@ -50,7 +51,8 @@ func (p OwnedValues) At(path fieldset.Path) document.Value {
 	return at.value
 }
 
-// duplicatesAt returns all items that have the keys at the end of a path. Servers track duplicates as one unit.
+// duplicatesAt returns all list items that have the keys in the last element of a path, nil if that element has no keys.
+// Servers track the ownership of duplicate items as one unit.
 func (p OwnedValues) duplicatesAt(path fieldset.Path) []document.Value {
 	if len(path) == 0 || path[len(path)-1].Kind() != fieldset.Key {
 		return nil
@@ -65,7 +67,8 @@ func (p OwnedValues) duplicatesAt(path fieldset.Path) []document.Value {
 	return duplicates
 }
 
-// keysOf returns a map of the keys at the end of a path, empty if the path does not end with a list map item.
+// keysOf returns a map with the keys in the last element of a path. It is empty if the path does not end with an item of a
+// list of type map.
 func keysOf(path fieldset.Path) document.Value {
 	keys := document.NewMap()
 	if len(path) == 0 {
@@ -77,7 +80,7 @@ func keysOf(path fieldset.Path) document.Value {
 	return keys
 }
 
-// childOf returns the child of a value that a path element selects, absent if there is none.
+// childOf returns the child of a value that a path element selects, or the absent value if there is none.
 func childOf(v document.Value, e fieldset.Element) document.Value {
 	if e.Kind() == fieldset.FieldName {
 		return v.Get(e.Name())
@@ -111,8 +114,8 @@ func find(v document.Value, e fieldset.Element) int {
 	return -1
 }
 
-// findKeyed returns the index of the item with all the given keys, or else of the first item without some of them,
-// because missing keys may be defaulted.
+// findKeyed returns the index of the list item that has all the given keys. If there is none, it returns the index of the
+// first item that has some of them and no different values for the others, because missing keys may be defaulted, or -1.
 func findKeyed(v document.Value, keys []fieldset.KeyField) int {
 	partial := -1
 	for i, item := range v.Items() {
@@ -126,8 +129,8 @@ func findKeyed(v document.Value, keys []fieldset.KeyField) int {
 	return partial
 }
 
-// hasKeys reports whether an item has at least one of the keys and no other value for any of them (same), and whether
-// it has all of them (all).
+// hasKeys reports whether a list item has at least one of the keys and no different value for any of them (same), and
+// whether it has all of them (all).
 func hasKeys(item document.Value, keys []fieldset.KeyField) (same, all bool) {
 	matches := 0
 	for _, key := range keys {
@@ -142,13 +145,13 @@ func hasKeys(item document.Value, keys []fieldset.KeyField) (same, all bool) {
 	return matches > 0, matches == len(keys)
 }
 
-// existingFields returns the fields of a set for which a document has values.
+// existingFields returns the subset of a field set for whose paths a document has values.
 func existingFields(doc document.Value, set fieldset.Set) fieldset.Set {
 	var b fastset.Builder
 	return existingFieldsIn(&b, doc, set)
 }
 
-// existingFieldsIn is the recursion of existingFields.
+// existingFieldsIn implements existingFields recursively for a value in the document and the part of the field set below it.
 func existingFieldsIn(b *fastset.Builder, v document.Value, set fieldset.Set) fieldset.Set {
 	mark := b.Mark()
 	for i := range set.Len() {

@@ -36,7 +36,8 @@ map: {x: {z: 1}}
 	}
 }
 
-// TestOwnedValues: the value of a granular container does not include fields that other managers own.
+// TestOwnedValues checks that the value of a granular map, list or item does not include its fields and items, which may
+// have other owners.
 func TestOwnedValues(t *testing.T) {
 	o := readYAML(t, `
 apiVersion: v1
@@ -64,7 +65,7 @@ whole: {x: 1}
 		`dups[name="b"]`: `{"name":"b"}`,
 		"set":            "[]",
 		`set[="a"]`:      `"a"`,
-		"whole":          `{"x":1}`, // without a schema, a map without owned fields is atomic
+		"whole":          `{"x":1}`, // without a schema, a map in which no entry owns a field is atomic
 		"gone":           "",
 	} {
 		if got := owned.At(mustPaths(t, path)[0]); got.JSON() != want {
@@ -74,6 +75,6 @@ whole: {x: 1}
 	granular := &schema.Type{Map: &schema.Map{Element: schema.Untyped}}
 	root := &schema.Type{Map: &schema.Map{Fields: []schema.Field{{Name: "whole", Type: granular}}}}
 	if owned, err = NewOwnedValues(o, root); err != nil || owned.At(mustPaths(t, "whole")[0]).JSON() != "{}" {
-		t.Errorf("with a schema: At(whole) = %s, %v", owned.At(mustPaths(t, "whole")[0]), err)
+		t.Errorf("At(whole) with a schema in which the map is granular = %s, %v; want {}", owned.At(mustPaths(t, "whole")[0]), err)
 	}
 }
