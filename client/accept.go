@@ -2,12 +2,15 @@ package client
 
 import "strings"
 
+// dropParameter is the parameter of a media type in Accept that lists fields to omit from the response, separated by +.
+// managedFieldsPath is its value for managedFields (KEP-5958).
 const (
-	dropParameter = "drop"
-	managedFields = "metadata.managedFields"
+	dropParameter     = "drop"
+	managedFieldsPath = "metadata.managedFields"
 )
 
-// withDrop returns an Accept header with the parameter drop=metadata.managedFields in every clause.
+// withDrop returns an Accept header with the parameter drop=metadata.managedFields added to every media type. An empty
+// header is treated as */*.
 func withDrop(accept string) string {
 	if strings.TrimSpace(accept) == "" {
 		accept = "*/*"
@@ -19,7 +22,8 @@ func withDrop(accept string) string {
 	return strings.Join(clauses, ",")
 }
 
-// clauseWithDrop adds managedFields to the parameter drop of one clause.
+// clauseWithDrop returns one media type of an Accept header with metadata.managedFields added to its parameter drop, unless
+// it is already there. Other fields in that parameter remain.
 func clauseWithDrop(clause string) string {
 	parts := strings.Split(clause, ";")
 	for i, part := range parts[1:] {
@@ -28,14 +32,15 @@ func clauseWithDrop(clause string) string {
 			continue
 		}
 		targets = strings.Trim(strings.TrimSpace(targets), `"`)
-		if !contains(targets, managedFields) {
-			parts[1+i] = dropParameter + "=" + strings.TrimPrefix(targets+"+", "+") + managedFields
+		if !contains(targets, managedFieldsPath) {
+			parts[1+i] = dropParameter + "=" + strings.TrimPrefix(targets+"+", "+") + managedFieldsPath
 		}
 		return strings.Join(parts, ";")
 	}
-	return strings.TrimRight(clause, " ") + ";" + dropParameter + "=" + managedFields
+	return strings.TrimRight(clause, " ") + ";" + dropParameter + "=" + managedFieldsPath
 }
 
+// contains reports whether a list of fields that are separated by + contains a field.
 func contains(targets, wanted string) bool {
 	for target := range strings.SplitSeq(targets, "+") {
 		if strings.TrimSpace(target) == wanted {

@@ -32,7 +32,7 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// TestMain enables CBOR in client-go, which is configured by the environment.
+// TestMain sets the environment variable that enables CBOR in client-go.
 func TestMain(m *testing.M) {
 	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
 		panic(err)
@@ -40,8 +40,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start starts a server that supports the parameter drop, or an older one that does not.
-func start(t *testing.T, drop bool) *rest.Config {
+// startServer starts a server and returns a client config for it. drop determines whether the server supports the parameter
+// drop; released versions of Kubernetes do not.
+func startServer(t *testing.T, drop bool) *rest.Config {
 	t.Helper()
 	s, err := app.Start(t.Context(), app.Config{Address: "127.0.0.1:0", Drop: drop, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -58,12 +59,13 @@ func start(t *testing.T, drop bool) *rest.Config {
 	return &rest.Config{Host: s.URL(), QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: s.Authority.CA(), CertData: certificate, KeyData: key}}
 }
 
+// configMap returns a ConfigMap with the data a=b.
 func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"a": "b"}}
 }
 
-// entries returns the number of managed fields entries of an object.
-func entries(t *testing.T, o runtime.Object) int {
+// entryCount returns the number of managed fields entries of an object.
+func entryCount(t *testing.T, o runtime.Object) int {
 	t.Helper()
 	accessor, err := meta.Accessor(o)
 	if err != nil {
@@ -72,12 +74,13 @@ func entries(t *testing.T, o runtime.Object) int {
 	return len(accessor.GetManagedFields())
 }
 
-// TestClients checks that clients never receive managedFields, with every encoding and with both servers.
+// TestClients checks that typed clients never receive managedFields, for every encoding and for servers with and without
+// support for the parameter drop.
 func TestClients(t *testing.T) {
 	for _, drop := range []bool{true, false} {
 		for _, media := range []string{"application/json", "application/vnd.kubernetes.protobuf", "application/cbor"} {
 			t.Run(fmt.Sprintf("%s drop=%v", media, drop), func(t *testing.T) {
-				full := start(t, drop)
+				full := startServer(t, drop)
 				config := client.WithoutManagedFields(full)
 				config.ContentType, config.AcceptContentTypes = media, media
 				ctx := t.Context()
@@ -88,26 +91,26 @@ func TestClients(t *testing.T) {
 				}
 				defer watched.Stop()
 				created, err := typed.Create(ctx, configMap("c"), metav1.CreateOptions{})
-				if err != nil || entries(t, created) != 0 || created.Data["a"] != "b" {
-					t.Fatalf("Create() = %v: %v", created, err)
+				if err != nil || entryCount(t, created) != 0 || created.Data["a"] != "b" {
+					t.Fatalf("Create() = %v, error = %v; want data a=b and no managedFields", created, err)
 				}
 				event := <-watched.ResultChan()
-				if event.Type != watch.Added || entries(t, event.Object) != 0 || event.Object.(*corev1.ConfigMap).Data["a"] != "b" {
-					t.Errorf("watch event = %v", event)
+				if event.Type != watch.Added || entryCount(t, event.Object) != 0 || event.Object.(*corev1.ConfigMap).Data["a"] != "b" {
+					t.Errorf("watch event = %v, want ADDED with data a=b and no managedFields", event)
 				}
 				created.Data["a"] = "c"
 				updated, err := typed.Update(ctx, created, metav1.UpdateOptions{})
-				if err != nil || entries(t, updated) != 0 {
-					t.Errorf("Update() = %v: %v", updated, err)
+				if err != nil || entryCount(t, updated) != 0 {
+					t.Errorf("Update() = %v, error = %v; want no managedFields", updated, err)
 				}
 				list, err := typed.List(ctx, metav1.ListOptions{})
-				if err != nil || len(list.Items) == 0 || entries(t, &list.Items[0]) != 0 || list.Items[0].Data["a"] == "" {
-					t.Errorf("List() = %v: %v", list, err)
+				if err != nil || len(list.Items) == 0 || entryCount(t, &list.Items[0]) != 0 || list.Items[0].Data["a"] == "" {
+					t.Errorf("List() = %v, error = %v; want objects with data and no managedFields", list, err)
 				}
 				// The object on the server still has managedFields.
 				whole, err := kubernetes.NewForConfigOrDie(full).CoreV1().ConfigMaps("default").Get(ctx, "c", metav1.GetOptions{})
-				if err != nil || entries(t, whole) == 0 {
-					t.Errorf("the server's object is %v: %v", whole, err)
+				if err != nil || entryCount(t, whole) == 0 {
+					t.Errorf("Get() with the original config = %v, error = %v; want managedFields", whole, err)
 				}
 			})
 		}
@@ -116,52 +119,53 @@ func TestClients(t *testing.T) {
 
 var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 
-// TestOtherClients checks dynamic and metadata clients, and informers.
+// TestOtherClients checks that dynamic clients, metadata clients and informers receive no managedFields.
 func TestOtherClients(t *testing.T) {
 	for _, drop := range []bool{true, false} {
 		t.Run(fmt.Sprintf("drop=%v", drop), func(t *testing.T) {
-			full := start(t, drop)
+			full := startServer(t, drop)
 			config := client.WithoutManagedFields(full)
 			ctx := t.Context()
 			if _, err := kubernetes.NewForConfigOrDie(full).CoreV1().ConfigMaps("default").Create(ctx, configMap("c"), metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			o, err := dynamic.NewForConfigOrDie(config).Resource(configMaps).Namespace("default").Get(ctx, "c", metav1.GetOptions{})
-			if err != nil || entries(t, o) != 0 {
-				t.Errorf("dynamic: %v: %v", o, err)
+			if err != nil || entryCount(t, o) != 0 {
+				t.Errorf("Get() of the dynamic client = %v, error = %v; want no managedFields", o, err)
 			}
 			m, err := metadata.NewForConfigOrDie(config).Resource(configMaps).Namespace("default").List(ctx, metav1.ListOptions{})
-			if err != nil || len(m.Items) == 0 || entries(t, &m.Items[0]) != 0 || m.Items[0].Name == "" {
-				t.Errorf("metadata: %v: %v", m, err)
+			if err != nil || len(m.Items) == 0 || entryCount(t, &m.Items[0]) != 0 || m.Items[0].Name == "" {
+				t.Errorf("List() of the metadata client = %v, error = %v; want objects with names and no managedFields", m, err)
 			}
 			factory := informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config), 0)
 			informer := factory.Core().V1().ConfigMaps().Informer()
 			factory.Start(ctx.Done())
 			factory.WaitForCacheSync(ctx.Done())
 			for _, o := range informer.GetStore().List() {
-				if entries(t, o.(*corev1.ConfigMap)) != 0 {
-					t.Errorf("the informer's object is %v", o)
+				if entryCount(t, o.(*corev1.ConfigMap)) != 0 {
+					t.Errorf("object in the informer's cache = %v, want no managedFields", o)
 				}
 			}
 			if len(informer.GetStore().List()) == 0 {
-				t.Error("the informer's cache is empty")
+				t.Error("the informer's cache contains no objects, want at least one")
 			}
 		})
 	}
 }
 
-// TestOnRequest checks that managedFields are removed only for requests with OptOut, with both servers.
+// TestOnRequest checks that, with OptOutOnRequest, managedFields are removed only from the responses to requests with OptOut,
+// for servers with and without support for the parameter drop.
 func TestOnRequest(t *testing.T) {
 	for _, drop := range []bool{true, false} {
 		t.Run(fmt.Sprintf("drop=%v", drop), func(t *testing.T) {
-			maps := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(start(t, drop))).CoreV1().ConfigMaps("default")
+			maps := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(startServer(t, drop))).CoreV1().ConfigMaps("default")
 			created, err := maps.Create(t.Context(), configMap("before"), metav1.CreateOptions{})
-			if err != nil || entries(t, created) == 0 {
-				t.Fatalf("Create() = %v: %v", created, err)
+			if err != nil || entryCount(t, created) == 0 {
+				t.Fatalf("Create() without OptOut = %v, error = %v; want managedFields", created, err)
 			}
 			got, err := maps.Get(client.OptOut(t.Context()), "before", metav1.GetOptions{})
-			if err != nil || entries(t, got) != 0 {
-				t.Errorf("Get() = %v: %v", got, err)
+			if err != nil || entryCount(t, got) != 0 {
+				t.Errorf("Get() with OptOut = %v, error = %v; want no managedFields", got, err)
 			}
 			lister := &cache.ListWatch{
 				ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
@@ -172,18 +176,18 @@ func TestOnRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"before", "later"} {
-				if o := waitFor(t, with, "default/"+name); entries(t, o) == 0 {
-					t.Errorf("object of an informer without opt-out: %v", o)
+				if o := waitFor(t, with, "default/"+name); entryCount(t, o) == 0 {
+					t.Errorf("object of the informer without OptOutListerWatcher = %v, want managedFields", o)
 				}
-				if o := waitFor(t, without, "default/"+name); entries(t, o) != 0 {
-					t.Errorf("object of an informer with opt-out: %v", o)
+				if o := waitFor(t, without, "default/"+name); entryCount(t, o) != 0 {
+					t.Errorf("object of the informer with OptOutListerWatcher = %v, want no managedFields", o)
 				}
 			}
 		})
 	}
 }
 
-// informerOf returns the store of an informer that has synced.
+// informerOf starts an informer for ConfigMaps, waits until it has synced, and returns its store.
 func informerOf(t *testing.T, lister cache.ListerWatcher) cache.Store {
 	t.Helper()
 	informer := cache.NewSharedIndexInformer(lister, &corev1.ConfigMap{}, 0, nil)
@@ -191,16 +195,16 @@ func informerOf(t *testing.T, lister cache.ListerWatcher) cache.Store {
 	waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if !cache.WaitForCacheSync(waiting.Done(), informer.HasSynced) {
-		t.Fatal("the informer has not synced")
+		t.Fatal("the informer has not synced within a minute")
 	}
 	return informer.GetStore()
 }
 
-// waitFor waits until an informer has an object.
+// waitFor waits until an informer's store contains the ConfigMap with a key, and returns it.
 func waitFor(t *testing.T, objects cache.Store, key string) *corev1.ConfigMap {
 	t.Helper()
 	var found *corev1.ConfigMap
-	testwait.For(t, "the informer to have "+key, func() bool {
+	testwait.For(t, "the informer's store to contain "+key, func() bool {
 		o, there, err := objects.GetByKey(key)
 		if there && err == nil {
 			found = o.(*corev1.ConfigMap)
@@ -210,21 +214,23 @@ func waitFor(t *testing.T, objects cache.Store, key string) *corev1.ConfigMap {
 	return found
 }
 
-// TestGate checks that the environment disables the gate, and that it is enabled otherwise, also for invalid values.
+// TestGate checks that the values false and 0 of the environment variable disable the feature gate, and that it remains
+// enabled for other values, including invalid ones.
 func TestGate(t *testing.T) {
-	maps := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(start(t, true))).CoreV1().ConfigMaps("default")
+	maps := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(startServer(t, true))).CoreV1().ConfigMaps("default")
 	for value, on := range map[string]bool{"false": false, "0": false, "true": true, "": true, "perhaps": true} {
 		t.Setenv("KUBE_FEATURE_"+client.FeatureGate, value)
 		created, err := maps.Create(t.Context(), configMap("c"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if err != nil || entries(t, created) == 0 != on {
-			t.Errorf("environment %q: Create() = %v: %v", value, created, err)
+		if err != nil || entryCount(t, created) == 0 != on {
+			t.Errorf("feature gate %q in the environment: Create() = %v, error = %v; want managedFields removed: %v", value, created, err, on)
 		}
 	}
 }
 
-// TestExtract checks the error for objects without managedFields.
+// TestExtract checks that Extract returns the configuration of a field manager, and an error for an object that was read
+// without managedFields.
 func TestExtract(t *testing.T) {
-	config := start(t, true)
+	config := startServer(t, true)
 	deployments := func(config *rest.Config) *appsv1.Deployment {
 		t.Helper()
 		all := kubernetes.NewForConfigOrDie(config).AppsV1().Deployments("default")
@@ -237,38 +243,38 @@ func TestExtract(t *testing.T) {
 	}
 	whole, err := client.Extract(deployments(config), "me", appsac.ExtractDeployment)
 	if err != nil || whole.Spec == nil || *whole.Spec.Replicas != 3 {
-		t.Errorf("Extract() = %v: %v", whole, err)
+		t.Errorf("Extract() = %v, error = %v; want spec.replicas 3", whole, err)
 	}
 	_, err = client.Extract(deployments(client.WithoutManagedFields(config)), "me", appsac.ExtractDeployment)
 	if none := (*client.NoManagedFieldsError)(nil); !errors.As(err, &none) || none.Name != "web" {
-		t.Errorf("error = %v", err)
+		t.Errorf("Extract() without managedFields: error = %v, want a NoManagedFieldsError for web", err)
 	}
 }
 
-// seen records the Accept headers that a server receives.
-type seen struct {
+// acceptRecorder is an http.RoundTripper that records the Accept headers of requests.
+type acceptRecorder struct {
 	next    http.RoundTripper
 	accepts []string
 }
 
-func (s *seen) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s *acceptRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.accepts = append(s.accepts, r.Header.Get("Accept"))
 	return s.next.RoundTrip(r)
 }
 
-// TestAcceptHeader checks that clients send the parameter drop.
+// TestAcceptHeader checks that clients send the parameter drop in the Accept header.
 func TestAcceptHeader(t *testing.T) {
-	config := start(t, true)
-	var seenRequests seen
+	config := startServer(t, true)
+	var recorder acceptRecorder
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		seenRequests.next = next
-		return &seenRequests
+		recorder.next = next
+		return &recorder
 	})
 	maps := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(config)).CoreV1().ConfigMaps("default")
 	if _, err := maps.List(t.Context(), metav1.ListOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if len(seenRequests.accepts) != 1 || !strings.Contains(seenRequests.accepts[0], ";drop=metadata.managedFields") {
-		t.Errorf("Accept headers = %q", seenRequests.accepts)
+	if len(recorder.accepts) != 1 || !strings.Contains(recorder.accepts[0], ";drop=metadata.managedFields") {
+		t.Errorf("Accept headers = %q, want one with drop=metadata.managedFields", recorder.accepts)
 	}
 }

@@ -10,13 +10,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// FeatureGate is the name of the feature gate.
+// FeatureGate is the name of the feature gate that enables this package. It is enabled by default. If it is disabled, clients
+// send requests and receive responses unchanged.
 const FeatureGate = "ManagedFieldsOptOutClient"
 
-// gateOverride is the value set by SetEnabled: 0 not set, 1 enabled, -1 disabled.
+// gateOverride is the value of the feature gate that SetEnabled has set: 1 if enabled, -1 if disabled, 0 if it has not been
+// called.
 var gateOverride atomic.Int32
 
-// SetEnabled sets the feature gate and overrides the environment. It applies to requests that start later.
+// SetEnabled enables or disables the feature gate, overriding the environment, for requests that start after the call.
 func SetEnabled(on bool) {
 	if on {
 		gateOverride.Store(1)
@@ -25,7 +27,8 @@ func SetEnabled(on bool) {
 	}
 }
 
-// Enabled reports whether the feature gate is enabled.
+// Enabled reports whether the feature gate is enabled: by SetEnabled or, if that was not called, by the environment variable
+// KUBE_FEATURE_ManagedFieldsOptOutClient. The default, and that for an invalid variable, is true.
 func Enabled() bool {
 	if s := gateOverride.Load(); s != 0 {
 		return s > 0
@@ -36,27 +39,30 @@ func Enabled() bool {
 
 // WithoutManagedFields returns a copy of the config whose clients never receive managedFields.
 func WithoutManagedFields(config *rest.Config) *rest.Config {
-	return wrapped(config, func(context.Context) bool { return true })
+	return wrapConfig(config, func(context.Context) bool { return true })
 }
 
-// OptOutOnRequest returns a copy of the config whose clients receive no managedFields in responses to requests with a
-// context of [OptOut], or from a ListerWatcher of [OptOutListerWatcher].
-func OptOutOnRequest(config *rest.Config) *rest.Config { return wrapped(config, isOptOut) }
+// OptOutOnRequest returns a copy of the config whose clients receive no managedFields in responses to requests whose context
+// was returned by [OptOut], and to those of a ListerWatcher that was returned by [OptOutListerWatcher].
+func OptOutOnRequest(config *rest.Config) *rest.Config { return wrapConfig(config, isOptOut) }
 
-func wrapped(config *rest.Config, applies func(context.Context) bool) *rest.Config {
+// wrapConfig returns a copy of the config whose clients receive no managedFields in responses to requests for whose context
+// removes returns true.
+func wrapConfig(config *rest.Config, removes func(context.Context) bool) *rest.Config {
 	config = rest.CopyConfig(config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &transport{next: next, applies: applies} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &transport{next: next, removes: removes} })
 	return config
 }
 
-type dropKey struct{}
+// optOutKey is the key of the context value that OptOut sets to true.
+type optOutKey struct{}
 
-// OptOut returns a context for requests without managedFields. It has no effect unless the client was made with
-// [OptOutOnRequest].
-func OptOut(ctx context.Context) context.Context { return context.WithValue(ctx, dropKey{}, true) }
+// OptOut returns a context that makes requests receive no managedFields. It has an effect only on clients of a config that
+// [OptOutOnRequest] returned.
+func OptOut(ctx context.Context) context.Context { return context.WithValue(ctx, optOutKey{}, true) }
 
-// isOptOut reports whether the context is from OptOut.
+// isOptOut reports whether the context was returned by OptOut, or derived from such a context.
 func isOptOut(ctx context.Context) bool {
-	drop, _ := ctx.Value(dropKey{}).(bool)
+	drop, _ := ctx.Value(optOutKey{}).(bool)
 	return drop
 }

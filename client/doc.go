@@ -1,25 +1,26 @@
-// Package client configures clients of client-go to receive no managedFields, which may be more than half of an object
-// and which most programs ignore.
+// Package client configures clients of client-go to receive objects without managedFields, which most programs ignore and
+// which may be more than half of an object.
 //
 //	config = client.WithoutManagedFields(config)
 //	clientset, err := kubernetes.NewForConfig(config)
 //
-// example_test.go runs this against a server.
+// example_test.go runs this code against a server.
 //
 // All clients of the config (typed, dynamic and metadata clients, informers, the caches of controller-runtime) request
-// responses without managedFields (KEP-5958). A server that supports the request sends less. From the responses of
-// other servers, such as every released Kubernetes, the client removes managedFields before decoding: in every encoding
-// of the API, from objects, lists, tables and watches. Responses that are proxied from a pod, service or node are not
-// modified.
+// responses without managedFields (KEP-5958). Servers that support such requests omit managedFields. From the responses of
+// other servers, such as all released versions of Kubernetes, the client removes managedFields before decoding: in every
+// encoding of the API, from objects, lists, tables and watch events. Responses that are proxied from a pod, service or node
+// are not modified.
 //
-// Programs that need managedFields for some requests use [OptOutOnRequest]: only requests with a context of [OptOut], and
-// informers with a ListerWatcher of [OptOutListerWatcher], get none.
+// Programs that need managedFields in some responses use [OptOutOnRequest]: then only requests with a context of [OptOut],
+// and informers with a ListerWatcher of [OptOutListerWatcher], receive none.
 //
-// An object without managedFields can be updated: the server keeps the managed fields entries. It can't be used to
-// extract the apply configuration of a field manager; [Extract] reports an error where client-go returns an empty
-// configuration.
+// An object that was read without managedFields can be updated, because the server preserves the managed fields entries if
+// an update contains none. It cannot be used to extract the apply configuration of a field manager; for that, [Extract]
+// returns an error where the functions of client-go return an empty configuration.
 //
-// The feature gate ManagedFieldsOptOutClient is enabled by default. [SetEnabled] or the environment disables it:
+// The feature gate ManagedFieldsOptOutClient, which is enabled by default, controls this package. [SetEnabled] or an
+// environment variable disables it:
 //
 //	KUBE_FEATURE_ManagedFieldsOptOutClient=false
 //
@@ -33,12 +34,13 @@ package client
 
 // Files:
 //
-//	config.go     configs, contexts, the feature gate
-//	informer.go   informers
+//	config.go     WithoutManagedFields, OptOutOnRequest, OptOut, and the feature gate
+//	informer.go   OptOutListerWatcher
 //	extract.go    Extract
-//	transport.go  requests and responses; accept.go has the Accept header
-//	url.go        classification of URLs: watches, proxied requests
-//	stream.go     watches, frame by frame
-//	shape.go      the shape of a response: an object, a list, a table
-//	encodings.go  the encodings
-//	json.go, yaml.go, cbor.go, protobuf.go    removing managedFields from a response, one encoding each
+//	transport.go  the http.RoundTripper that changes requests and responses
+//	accept.go     the parameter drop of the Accept header
+//	url.go        detection of watches and proxied requests by their URL
+//	stream.go     the body of a watch, read event by event
+//	shape.go      detection of the shape of a response: an object, a list or a table
+//	encodings.go  the list of encodings
+//	json.go, yaml.go, cbor.go, protobuf.go    removal of managedFields from a response, for one encoding each

@@ -9,20 +9,21 @@ var encodings = []*encoding{jsonEncoding, yamlEncoding, protobufEncoding, cborEn
 type encoding struct {
 	// mediaType is the Content-Type of objects, lists and tables.
 	mediaType string
-	// streamType is the Content-Type of watches. It is empty if it is mediaType.
+	// streamType is the Content-Type of watches. It is empty if watches have mediaType, too.
 	streamType string
-	strip      stripper
-	// frames returns a function that reads the next event of a watch and strips it, with its frame. It is nil for encodings
-	// without watches.
+	// strip removes managedFields from a response that is not a watch.
+	strip stripper
+	// frames returns a function that reads the next watch event from the body, removes managedFields, and returns the event
+	// with its framing. frames is nil for encodings without watches.
 	frames func(body io.Reader) func() ([]byte, error)
 }
 
-// stripper removes managedFields from a response, or from a watch event. It may modify the given bytes, and returns
-// them if there are no managedFields.
+// stripper removes managedFields from a response or a watch event and returns the result. It may modify the given bytes,
+// and returns them unchanged if they contain no managedFields.
 type stripper func(body []byte) ([]byte, error)
 
-// findEncoding returns the encoding of a media type, nil if there is none. isStream is true if the media type is that
-// of watches only.
+// findEncoding returns the encoding with a media type, nil if there is none. isStream is true if only watches have the media
+// type.
 func findEncoding(mediaType string) (found *encoding, isStream bool) {
 	for _, e := range encodings {
 		switch mediaType {

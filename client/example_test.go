@@ -19,7 +19,7 @@ import (
 	"github.com/cadastre/cadastre/client"
 )
 
-// withShop calls f with the config of a server that has a ConfigMap applied by alice.
+// withShop calls f with the config of a server on which the field manager alice has applied the ConfigMap shop.
 func withShop(f func(config *rest.Config)) {
 	config, stop, err := cadastretest.Open()
 	if err != nil {
@@ -36,7 +36,7 @@ func withShop(f func(config *rest.Config)) {
 	}
 }
 
-// getShop reads the ConfigMap and prints the number of its managers.
+// getShop reads the ConfigMap shop, prints its color and the number of its managed fields entries, and returns it.
 func getShop(ctx context.Context, clientset kubernetes.Interface) *corev1.ConfigMap {
 	shop, err := clientset.CoreV1().ConfigMaps("default").Get(ctx, "shop", metav1.GetOptions{})
 	if err != nil {
@@ -46,7 +46,7 @@ func getShop(ctx context.Context, clientset kubernetes.Interface) *corev1.Config
 	return shop
 }
 
-// All clients of the config receive no managedFields.
+// The clients of the returned config never receive managedFields.
 func ExampleWithoutManagedFields() {
 	withShop(func(config *rest.Config) {
 		getShop(context.Background(), kubernetes.NewForConfigOrDie(config))
@@ -57,7 +57,7 @@ func ExampleWithoutManagedFields() {
 	// red managers: 0
 }
 
-// Only requests with a context of OptOut receive no managedFields.
+// Requests with a context of OptOut receive no managedFields; other requests of the same client do.
 func ExampleOptOutOnRequest() {
 	withShop(func(config *rest.Config) {
 		clientset := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(config))
@@ -79,7 +79,7 @@ func ExampleOptOutListerWatcher() {
 		defer cancel()
 		go informer.RunWithContext(ctx)
 		if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-			log.Fatal("the informer has not seen all in time")
+			log.Fatal("waiting for the informer's cache: got no sync, want it to sync before the timeout")
 		}
 		shop, _, err := informer.GetStore().GetByKey("default/shop")
 		if err != nil {
@@ -93,7 +93,7 @@ func ExampleOptOutListerWatcher() {
 	// red managers: 1
 }
 
-// The configuration that alice applied can only be extracted from an object with managedFields.
+// Extract returns the configuration that alice applied, and an error if the object was read without managedFields.
 func ExampleExtract() {
 	withShop(func(config *rest.Config) {
 		shop := getShop(context.Background(), kubernetes.NewForConfigOrDie(config))

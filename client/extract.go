@@ -6,7 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NoManagedFieldsError is the error for an object without managedFields.
+// NoManagedFieldsError is returned by [Extract] for an object without managedFields. Namespace and Name are those of the
+// object.
 type NoManagedFieldsError struct{ Namespace, Name string }
 
 func (e *NoManagedFieldsError) Error() string {
@@ -15,15 +16,15 @@ func (e *NoManagedFieldsError) Error() string {
 		name = e.Namespace + "/" + name
 	}
 	return fmt.Sprintf("client: %s: expected managedFields, received an object without them; if it was read with %s=%s, read it with a client that requests managedFields",
-		name, dropParameter, managedFields)
+		name, dropParameter, managedFieldsPath)
 }
 
-// Extract extracts the apply configuration of a field manager from an object with one of client-go's functions:
+// Extract extracts the apply configuration of a field manager from an object with one of client-go's extract functions:
 //
 //	config, err := client.Extract(deployment, "me", appsv1.ExtractDeployment)
 //
-// For an object without managedFields those functions return a configuration without fields; applying it would release
-// all fields. Extract returns a [*NoManagedFieldsError] instead.
+// For an object without managedFields the functions of client-go return a configuration without fields, and applying that
+// would release all fields of the manager. Extract returns a [*NoManagedFieldsError] instead.
 func Extract[O metav1.Object, C any](object O, manager string, extract func(O, string) (C, error)) (C, error) {
 	if len(object.GetManagedFields()) == 0 {
 		var none C

@@ -11,20 +11,22 @@ import (
 	"k8s.io/client-go/util/watchlist"
 )
 
-// OptOutListerWatcher returns a ListerWatcher without managedFields, for one informer of a client that was made with
-// [OptOutOnRequest]. If the given ListerWatcher does not accept contexts, managedFields are transferred and then
-// removed.
+// OptOutListerWatcher returns a ListerWatcher whose objects have no managedFields. It is for single informers of a client
+// whose config was returned by [OptOutOnRequest]. If the given ListerWatcher does not accept contexts, the server still
+// sends managedFields, and they are removed from the decoded objects.
 func OptOutListerWatcher(of cache.ListerWatcher) cache.ListerWatcher {
 	return &listerWatcher{cache.ToListerWatcherWithContext(of), watchlist.DoesClientNotSupportWatchListSemantics(of)}
 }
 
+// listerWatcher removes managedFields from the objects of another ListerWatcher.
 type listerWatcher struct {
-	next    cache.ListerWatcherWithContext
-	isOlder bool // does not support WatchList
+	next        cache.ListerWatcherWithContext
+	noWatchList bool // reports whether the client of next does not support WatchList
 }
 
-// IsWatchListSemanticsUnSupported is called by reflectors to detect clients without WatchList support, such as fakes.
-func (l *listerWatcher) IsWatchListSemanticsUnSupported() bool { return l.isOlder }
+// IsWatchListSemanticsUnSupported is called by client-go's reflectors to detect clients that do not support WatchList, such
+// as fake clients.
+func (l *listerWatcher) IsWatchListSemanticsUnSupported() bool { return l.noWatchList }
 
 func (l *listerWatcher) List(options metav1.ListOptions) (runtime.Object, error) {
 	return l.ListWithContext(context.Background(), options)
@@ -58,8 +60,8 @@ func (l *listerWatcher) WatchWithContext(ctx context.Context, options metav1.Lis
 	}), nil
 }
 
-// withoutManagedFields returns an object without managedFields. Objects of a watch may be shared, so the object is
-// copied and not modified.
+// withoutManagedFields returns an object without managedFields. It copies an object that has them instead of modifying it,
+// because several receivers may share the objects of watch events.
 func withoutManagedFields(object runtime.Object) runtime.Object {
 	if o, err := meta.Accessor(object); err != nil || o.GetManagedFields() == nil {
 		return object

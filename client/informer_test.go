@@ -17,24 +17,25 @@ import (
 	"github.com/cadastre/cadastre/client"
 )
 
-// withoutContext returns a ListWatch with the deprecated functions that accept no context.
+// withoutContext returns a ListWatch for ConfigMaps that has only the deprecated functions, which accept no context.
 func withoutContext(t *testing.T, of kubernetes.Interface) *cache.ListWatch {
 	maps := of.CoreV1().ConfigMaps("default")
 	return &cache.ListWatch{
 		//lint:ignore SA1019 tests the deprecated functions
 		ListFunc: func(o metav1.ListOptions) (runtime.Object, error) { return maps.List(t.Context(), o) },
-		//lint:ignore SA1019 as above
+		//lint:ignore SA1019 tests the deprecated functions
 		WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(t.Context(), o) },
 	}
 }
 
-// TestInformerRequests checks that only the lists and watches of the informer have the parameter drop.
+// TestInformerRequests checks that the lists and watches of OptOutListerWatcher send the parameter drop, and that other
+// requests of the same client do not.
 func TestInformerRequests(t *testing.T) {
-	config := start(t, true)
-	var seenRequests seen
+	config := startServer(t, true)
+	var recorder acceptRecorder
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		seenRequests.next = next
-		return &seenRequests
+		recorder.next = next
+		return &recorder
 	})
 	maps := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(config)).CoreV1().ConfigMaps("default")
 	lister := cache.ToListerWatcherWithContext(client.OptOutListerWatcher(&cache.ListWatch{
@@ -53,50 +54,53 @@ func TestInformerRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []bool{true, true, false} {
-		if got := strings.Contains(seenRequests.accepts[i], ";drop=metadata.managedFields"); got != want {
-			t.Errorf("request %d: Accept = %q, want drop: %v", i, seenRequests.accepts[i], want)
+		if got := strings.Contains(recorder.accepts[i], ";drop=metadata.managedFields"); got != want {
+			t.Errorf("request %d: Accept = %q, want the parameter drop: %v", i, recorder.accepts[i], want)
 		}
 	}
 }
 
-// TestInformerWithoutContext checks that managedFields which the server sends are removed.
+// TestInformerWithoutContext checks that OptOutListerWatcher removes managedFields from decoded objects if the ListerWatcher
+// accepts no context, so that the server sends managedFields.
 func TestInformerWithoutContext(t *testing.T) {
-	clients := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(start(t, true)))
+	clients := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(startServer(t, true)))
 	expectNoManagedFields(t, clients, client.OptOutListerWatcher(withoutContext(t, clients)))
 }
 
-// TestInformerOfFakes checks client-go's fake clients, which do not support WatchList.
+// TestInformerOfFakes checks that OptOutListerWatcher works with client-go's fake clients, which do not support WatchList.
 func TestInformerOfFakes(t *testing.T) {
 	clients := fake.NewClientset()
 	lister := cache.ToListWatcherWithWatchListSemantics(withoutContext(t, clients), clients)
 	expectNoManagedFields(t, clients, client.OptOutListerWatcher(lister))
 }
 
-// expectNoManagedFields checks that an informer lists one object and watches another without managedFields.
+// expectNoManagedFields checks that an informer receives an object from a list, and another one from a watch, without
+// managedFields.
 func expectNoManagedFields(t *testing.T, clients kubernetes.Interface, lister cache.ListerWatcher) {
 	t.Helper()
 	create := func(name string) {
 		owned := configMap(name)
 		owned.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "me", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:data":{"f:a":{}}}`)}}
 		created, err := clients.CoreV1().ConfigMaps("default").Create(t.Context(), owned, metav1.CreateOptions{})
-		if err != nil || entries(t, created) == 0 {
-			t.Fatalf("expected an object with managedFields, received %v: %v", created, err)
+		if err != nil || entryCount(t, created) == 0 {
+			t.Fatalf("Create() = %v, error = %v; want an object with managedFields", created, err)
 		}
 	}
 	create("before")
 	objects := informerOf(t, lister)
 	create("later")
 	for _, name := range []string{"before", "later"} {
-		if o := waitFor(t, objects, "default/"+name); entries(t, o) != 0 || o.Data["a"] != "b" {
-			t.Errorf("the informer's object is %v", o)
+		if o := waitFor(t, objects, "default/"+name); entryCount(t, o) != 0 || o.Data["a"] != "b" {
+			t.Errorf("object in the informer's store = %v, want data a=b and no managedFields", o)
 		}
 	}
 }
 
-// TestInformerGate checks that an informer has managedFields in lists and events if the gate is disabled.
+// TestInformerGate checks that an informer with OptOutListerWatcher receives managedFields in lists and watch events if the
+// feature gate is disabled.
 func TestInformerGate(t *testing.T) {
 	t.Setenv("KUBE_FEATURE_"+client.FeatureGate, "false")
-	maps := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(start(t, true))).CoreV1().ConfigMaps("default")
+	maps := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(startServer(t, true))).CoreV1().ConfigMaps("default")
 	lister := client.OptOutListerWatcher(&cache.ListWatch{
 		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
@@ -108,10 +112,10 @@ func TestInformerGate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := list.(*corev1.ConfigMapList).Items; len(all) == 0 || entries(t, &all[len(all)-1]) == 0 {
+	if all := list.(*corev1.ConfigMapList).Items; len(all) == 0 || entryCount(t, &all[len(all)-1]) == 0 {
 		t.Errorf("List() = %v, want managedFields", all)
 	}
-	if o := waitFor(t, informerOf(t, lister), "default/before"); entries(t, o) == 0 {
-		t.Errorf("the informer's object is %v, want managedFields", o)
+	if o := waitFor(t, informerOf(t, lister), "default/before"); entryCount(t, o) == 0 {
+		t.Errorf("object in the informer's store = %v, want managedFields", o)
 	}
 }

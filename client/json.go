@@ -8,21 +8,23 @@ import (
 	"strings"
 )
 
+// jsonEncoding removes managedFields from responses in JSON.
 var jsonEncoding = &encoding{mediaType: "application/json", strip: stripJSON, frames: jsonFrames}
 
+// errJSON is the error for a response that cannot be scanned as JSON. The scanner does not detect all invalid JSON.
 var errJSON = errors.New("expected JSON, received truncated text or a member without a name or a colon")
 
-// stripJSON removes managedFields from JSON with any white space. Names are compared in their encoded form, because no
-// server escapes letters.
+// stripJSON removes managedFields from a response in JSON, in place. The response may contain white space. Field names are
+// compared without decoding escapes, because no server escapes letters.
 func stripJSON(body []byte) ([]byte, error) {
-	if !bytes.Contains(body, []byte(inManagedFields)) {
+	if !bytes.Contains(body, []byte(managedFieldsField)) {
 		return body, nil
 	}
 	s := jsonStripper{text: body}
 	return s.result(s.response)
 }
 
-// jsonFrames reads concatenated JSON events.
+// jsonFrames returns a function that reads the next watch event from concatenated JSON objects and removes managedFields.
 func jsonFrames(body io.Reader) func() ([]byte, error) {
 	decoder := json.NewDecoder(body)
 	return func() ([]byte, error) {
@@ -35,16 +37,17 @@ func jsonFrames(body io.Reader) func() ([]byte, error) {
 	}
 }
 
-// stripJSONEvent removes managedFields from a watch event.
+// stripJSONEvent removes managedFields from a watch event in JSON, in place.
 func stripJSONEvent(event []byte) ([]byte, error) {
-	if !bytes.Contains(event, []byte(inManagedFields)) {
+	if !bytes.Contains(event, []byte(managedFieldsField)) {
 		return event, nil
 	}
 	s := jsonStripper{text: event}
-	return s.result(func() { s.member(inObject, s.response) })
+	return s.result(func() { s.member(objectField, s.response) })
 }
 
-// result calls visit and returns the text without the removed members.
+// result calls visit, which scans the text and removes members, and returns the remaining text. It returns errJSON if the
+// scan failed.
 func (s *jsonStripper) result(visit func()) ([]byte, error) {
 	visit()
 	switch {
@@ -53,75 +56,79 @@ func (s *jsonStripper) result(visit func()) ([]byte, error) {
 	case s.out == nil:
 		return s.text, nil
 	}
-	return append(s.out, s.text[s.kept:]...), nil
+	return append(s.out, s.text[s.consumed:]...), nil
 }
 
-// jsonStripper scans JSON once from start to end, and removes members.
+// jsonStripper scans JSON from start to end and removes members of maps. Its methods without a documented result scan one
+// value and advance at past it.
 type jsonStripper struct {
-	text []byte
-	at   int
-	out  []byte
-	kept int // the offset up to which the text has been copied to out or removed
-	err  bool
+	text     []byte
+	at       int
+	out      []byte
+	consumed int // the offset up to which the text has been copied to out or removed
+	err      bool
 }
 
 // response scans an object, a list of objects or a table.
 func (s *jsonStripper) response() {
 	switch s.shape() {
-	case isList:
+	case listShape:
 		s.list()
-	case isTable:
-		s.member(inRows, func() { s.items(func() { s.member(inObject, s.object) }) })
+	case tableShape:
+		s.member(rowsField, func() { s.items(func() { s.member(objectField, s.object) }) })
 	default:
 		s.object()
 	}
 }
 
-// shape determines, by looking ahead, whether the value is an object, a list or a table: names may be in any order.
+// shape returns the shape of the value at the current position without advancing. It must look ahead, because the fields
+// that determine the shape may be in any order.
 func (s *jsonStripper) shape() shape {
 	ahead := jsonStripper{text: s.text, at: s.at}
 	var found shapeTraits
 	ahead.members(func(name string) bool {
 		start := ahead.at
 		switch name {
-		case inMetadata:
+		case metadataField:
 			ahead.members(func(name string) bool {
-				found.hasName = found.hasName || name == inName || name == inUID
+				found.hasName = found.hasName || name == nameField || name == uidField
 				ahead.skip()
 				return false
 			})
 			found.hasMetadata = true
-		case inKind, inAPIVersion:
+		case kindField, apiVersionField:
 			ahead.skip()
-			found.note(name, strings.Trim(string(ahead.text[start:ahead.at]), " \t\r\n\""))
+			found.set(name, strings.Trim(string(ahead.text[start:ahead.at]), " \t\r\n\""))
 		default:
 			ahead.skip()
 		}
 		if found.complete() {
-			ahead.at = len(ahead.text) // the rest can't change the shape
+			ahead.at = len(ahead.text) // end the scan, because the remaining fields cannot change the shape
 		}
 		return false
 	})
 	return found.shape()
 }
 
-// object scans a value that may be an API object.
-func (s *jsonStripper) object() { s.member(inMetadata, s.metadata) }
+// object scans an API object or any other value, and removes managedFields from its metadata.
+func (s *jsonStripper) object() { s.member(metadataField, s.metadata) }
 
+// metadata scans the metadata of an object and removes managedFields.
 func (s *jsonStripper) metadata() {
 	s.members(func(name string) bool {
 		s.skip()
-		return name == inManagedFields
+		return name == managedFieldsField
 	})
 }
 
-// list scans a list, or an object without name and uid.
+// list scans a list of API objects, or an object without name and uid, and removes managedFields from the items and from its
+// own metadata.
 func (s *jsonStripper) list() {
 	s.members(func(name string) bool {
 		switch name {
-		case inMetadata:
+		case metadataField:
 			s.metadata()
-		case inItems:
+		case itemsField:
 			s.items(s.object)
 		default:
 			s.skip()
@@ -130,7 +137,7 @@ func (s *jsonStripper) list() {
 	})
 }
 
-// member scans a map and calls visit for the value of one member.
+// member scans a map and calls visit to scan the value of the member with the given name. It skips all other members.
 func (s *jsonStripper) member(wanted string, visit func()) {
 	s.members(func(name string) bool {
 		if name == wanted {
@@ -142,6 +149,7 @@ func (s *jsonStripper) member(wanted string, visit func()) {
 	})
 }
 
+// items scans a list and calls visit to scan each item. It skips values of other kinds.
 func (s *jsonStripper) items(visit func()) {
 	if !s.begins('[') {
 		s.skip()
@@ -153,15 +161,15 @@ func (s *jsonStripper) items(visit func()) {
 	}
 }
 
-// members scans the members of a map; other values are skipped. visit must scan the member's value and reports whether
-// the member is removed.
+// members scans a map and calls visit for each member. visit must scan the value of the member, and returns true to remove
+// the member. members skips values of other kinds.
 func (s *jsonStripper) members(visit func(name string) bool) {
 	if !s.begins('{') {
 		s.skip()
 		return
 	}
 	s.at++
-	last := -1 // the end of the last member that is kept
+	last := -1 // offset of the end of the last member that was not removed
 	for !s.ends('}') {
 		start := s.at
 		name := s.name()
@@ -169,10 +177,10 @@ func (s *jsonStripper) members(visit func(name string) bool) {
 		case !drop:
 			last = s.at
 		case last >= 0:
-			s.remove(last, s.at) // with the comma before it
+			s.remove(last, s.at) // removes the comma before the member, too
 		default:
 			if s.space(); s.at < len(s.text) && s.text[s.at] == ',' {
-				s.at++ // with the comma after it
+				s.at++ // removes the comma after the member, too
 				s.space()
 			}
 			s.remove(start, s.at)
@@ -180,17 +188,17 @@ func (s *jsonStripper) members(visit func(name string) bool) {
 	}
 }
 
-// remove removes a part of the text. The kept parts are moved to the start of the text: they never overwrite text that
-// has not been read, because the result only gets shorter.
+// remove removes text[start:end]. It moves the remaining text toward the start of the buffer, which never overwrites text
+// that has not been scanned, because the result is shorter than the scanned text.
 func (s *jsonStripper) remove(start, end int) {
 	if s.out == nil {
 		s.out = s.text[:0]
 	}
-	s.out = append(s.out, s.text[s.kept:max(s.kept, start)]...)
-	s.kept = end
+	s.out = append(s.out, s.text[s.consumed:max(s.consumed, start)]...)
+	s.consumed = end
 }
 
-// name reads the name of a member and the colon.
+// name scans the name of a member and the colon, and returns the name without quotes.
 func (s *jsonStripper) name() string {
 	start := s.at
 	s.skip()
@@ -209,7 +217,8 @@ func (s *jsonStripper) begins(bracket byte) bool {
 	return s.at < len(s.text) && s.text[s.at] == bracket
 }
 
-// ends skips a comma and reports whether the list or map ends, in which case it skips the closing bracket.
+// ends skips a comma, if there is one, and reports whether the list or map with the given closing bracket ends, in which
+// case it skips the bracket. It returns true after an error, too.
 func (s *jsonStripper) ends(bracket byte) bool {
 	s.space()
 	if s.at < len(s.text) && s.text[s.at] == ',' {
@@ -229,13 +238,15 @@ func (s *jsonStripper) ends(bracket byte) bool {
 	return false
 }
 
+// space skips white space.
 func (s *jsonStripper) space() {
 	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\n' || s.text[s.at] == '\t' || s.text[s.at] == '\r') {
 		s.at++
 	}
 }
 
-// skip skips a value. A missing value is an error, because otherwise the caller's loop would not terminate.
+// skip skips white space and a value. A missing value is an error, because otherwise the loops in members and items would
+// not terminate.
 func (s *jsonStripper) skip() {
 	s.space()
 	start := s.at
@@ -244,6 +255,7 @@ func (s *jsonStripper) skip() {
 	}
 }
 
+// scan advances past the value at the current position. It does not advance if there is no value.
 func (s *jsonStripper) scan() {
 	depth := 0
 	for ; s.at < len(s.text); s.at++ {
@@ -255,7 +267,7 @@ func (s *jsonStripper) scan() {
 			continue
 		case '}', ']':
 			if depth--; depth < 0 {
-				return // the end of the enclosing list or map
+				return // the bracket closes the enclosing list or map
 			}
 		case ',', ':', ' ', '\n', '\t', '\r':
 			if depth == 0 {
@@ -284,6 +296,7 @@ func (s *jsonStripper) skipString() {
 	}
 }
 
+// fail records an error and ends the scan.
 func (s *jsonStripper) fail() {
 	s.err = true
 	s.at = len(s.text)

@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
+// protobufEncoding removes managedFields from responses in protobuf.
 var protobufEncoding = &encoding{mediaType: "application/vnd.kubernetes.protobuf", strip: stripProtobuf, frames: protobufFrames}
 
-// Protobuf has field numbers instead of names:
+// In Kubernetes' protobuf encoding, these field numbers lead to managedFields (k8s 0x00 is the prefix of every response):
 //
 //	k8s 0x00 { 1: {1: APIVERSION 2: KIND}  2: object  … }
 //	object   { 1: metadata  … }      metadata { …  17: managedFields  … }
@@ -20,36 +21,39 @@ var protobufEncoding = &encoding{mediaType: "application/vnd.kubernetes.protobuf
 //	event    { 1: TYPE  2: { 1: k8s 0x00 … } }
 
 const (
-	protobufPrefix      = "k8s\x00"
+	// protobufPrefix is the prefix of every object in Kubernetes' protobuf encoding.
+	protobufPrefix = "k8s\x00"
+	// managedFieldsNumber is the field number of managedFields in ObjectMeta.
 	managedFieldsNumber = 17
 )
 
-// namesOnly are the discovery kinds whose field 1 is a name; in all other kinds it is metadata.
-var namesOnly = map[string]bool{"APIVersions": true, "APIGroup": true, "APIGroupList": true, "APIResourceList": true}
+// discoveryKinds are the kinds of discovery documents, which have no metadata. In all other kinds, field 1 is metadata.
+var discoveryKinds = map[string]bool{"APIVersions": true, "APIGroup": true, "APIGroupList": true, "APIResourceList": true}
 
+// errProtobuf is the error for a response that is not valid protobuf.
 var errProtobuf = errors.New("expected protobuf, received a truncated field or an unknown wire type")
 
-// stripProtobuf removes managedFields from a response.
+// stripProtobuf removes managedFields from a response in protobuf. It returns a response without protobufPrefix unchanged.
 func stripProtobuf(body []byte) ([]byte, error) {
 	message, ok := bytes.CutPrefix(body, []byte(protobufPrefix))
 	if !ok {
 		return body, nil // OpenAPI documents have no prefix and contain no objects
 	}
 	isList, hasObjects := false, true
-	short, err := changed(message, func(number int, value []byte) ([]byte, error) {
+	short, err := rewriteFields(message, func(number int, value []byte) ([]byte, error) {
 		switch number {
 		case 1:
 			kind, err := kindOf(value)
-			isList, hasObjects = strings.HasSuffix(kind, "List"), !namesOnly[kind]
+			isList, hasObjects = strings.HasSuffix(kind, "List"), !discoveryKinds[kind]
 			return value, err
 		case 2:
 			switch {
 			case !hasObjects:
 				return value, nil
 			case isList:
-				return changed(value, stripItem)
+				return rewriteFields(value, stripItem)
 			}
-			return changed(value, stripMetadata)
+			return rewriteFields(value, stripMetadata)
 		}
 		return value, nil
 	})
@@ -59,10 +63,10 @@ func stripProtobuf(body []byte) ([]byte, error) {
 	return append([]byte(protobufPrefix), short...), nil
 }
 
-// maxFrame is the maximum size of a frame, as in client-go.
+// maxFrame is the maximum size of a watch event in bytes, as in client-go.
 const maxFrame = 16 << 20
 
-// protobufFrames reads length-prefixed events.
+// protobufFrames returns a function that reads the next length-prefixed watch event and removes managedFields.
 func protobufFrames(body io.Reader) func() ([]byte, error) {
 	reader := bufio.NewReader(body)
 	return func() ([]byte, error) {
@@ -72,7 +76,7 @@ func protobufFrames(body io.Reader) func() ([]byte, error) {
 		}
 		length := binary.BigEndian.Uint32(frame)
 		if length > maxFrame {
-			return nil, fmt.Errorf("client: an event of a watch: expected at most %d bytes, received %d", maxFrame, length)
+			return nil, fmt.Errorf("client: watch event: expected at most %d bytes, received %d", maxFrame, length)
 		}
 		event := make([]byte, length)
 		if _, err := io.ReadFull(reader, event); err != nil {
@@ -86,13 +90,13 @@ func protobufFrames(body io.Reader) func() ([]byte, error) {
 	}
 }
 
-// stripProtobufEvent removes managedFields from a watch event.
+// stripProtobufEvent removes managedFields from a watch event in protobuf.
 func stripProtobufEvent(event []byte) ([]byte, error) {
-	return changed(event, func(number int, value []byte) ([]byte, error) {
+	return rewriteFields(event, func(number int, value []byte) ([]byte, error) {
 		if number != 2 {
 			return value, nil
 		}
-		return changed(value, func(number int, value []byte) ([]byte, error) {
+		return rewriteFields(value, func(number int, value []byte) ([]byte, error) {
 			if number != 1 {
 				return value, nil
 			}
@@ -101,9 +105,9 @@ func stripProtobufEvent(event []byte) ([]byte, error) {
 	})
 }
 
-// kindOf returns the kind in an encoded TypeMeta.
+// kindOf returns the kind in a TypeMeta in protobuf.
 func kindOf(typeMeta []byte) (kind string, err error) {
-	_, err = changed(typeMeta, func(number int, value []byte) ([]byte, error) {
+	_, err = rewriteFields(typeMeta, func(number int, value []byte) ([]byte, error) {
 		if number == 2 {
 			kind = string(value)
 		}
@@ -112,18 +116,20 @@ func kindOf(typeMeta []byte) (kind string, err error) {
 	return kind, err
 }
 
+// stripItem returns the value of a field of a list; if the field is an item, it removes managedFields.
 func stripItem(number int, value []byte) ([]byte, error) {
 	if number != 2 {
 		return value, nil
 	}
-	return changed(value, stripMetadata)
+	return rewriteFields(value, stripMetadata)
 }
 
+// stripMetadata returns the value of a field of an object; if the field is metadata, it removes managedFields.
 func stripMetadata(number int, value []byte) ([]byte, error) {
 	if number != 1 {
 		return value, nil
 	}
-	return changed(value, func(number int, value []byte) ([]byte, error) {
+	return rewriteFields(value, func(number int, value []byte) ([]byte, error) {
 		if number == managedFieldsNumber {
 			return nil, nil
 		}
@@ -131,9 +137,9 @@ func stripMetadata(number int, value []byte) ([]byte, error) {
 	})
 }
 
-// changed returns a message in which every length-delimited field is replaced by the result of change; nil removes the
-// field. It returns the same message if nothing changes.
-func changed(message []byte, change func(number int, value []byte) ([]byte, error)) ([]byte, error) {
+// rewriteFields returns a message in which every length-delimited field is replaced by the result of change, or removed if
+// change returns nil. It returns the same slice if no field changes. change must return the value unchanged or a shorter one.
+func rewriteFields(message []byte, change func(number int, value []byte) ([]byte, error)) ([]byte, error) {
 	var out []byte
 	kept := 0
 	for at := 0; at < len(message); {
@@ -156,7 +162,7 @@ func changed(message []byte, change func(number int, value []byte) ([]byte, erro
 			return nil, err
 		}
 		if now != nil && len(now) == len(value) {
-			continue // unchanged: removing a part would make it shorter
+			continue // a value of the same length is unchanged, because change returns a changed value only if it is shorter
 		}
 		out = append(out, message[kept:start]...)
 		if now != nil {
@@ -172,7 +178,8 @@ func changed(message []byte, change func(number int, value []byte) ([]byte, erro
 	return append(out, message[kept:]...), nil
 }
 
-// valueAt returns the end of a value, and the value itself if it is length-delimited.
+// valueAt returns the offset of the end of the value at offset at, and the value itself if it is length-delimited, nil
+// otherwise.
 func valueAt(message []byte, at, wireType int) (value []byte, end int, err error) {
 	switch wireType {
 	case 0:

@@ -2,62 +2,65 @@ package client
 
 import "strings"
 
-// Objects in a response:
+// The position of the objects in a response depends on its shape:
 //
 //	{metadata: …}                          an object
 //	{items: [{metadata: …}, …]}            a list
 //	{rows: [{object: {metadata: …}}, …]}   a table
-//	{object: …}                            a watch event, which has any of these
+//	{object: …}                            a watch event, whose object is an object, a list or a table
 //
-// All encodings but protobuf use these names. Objects may have other fields with these names, so the shape of a
-// response is determined first.
+// All encodings except protobuf use these field names. Objects may have fields of their own with the names items, rows and
+// object, so the shape of a response is determined before managedFields are removed.
 const (
-	inKind          = "kind"
-	inAPIVersion    = "apiVersion"
-	inMetadata      = "metadata"
-	inName          = "name"
-	inUID           = "uid"
-	inItems         = "items"
-	inObject        = "object"
-	inRows          = "rows"
-	inManagedFields = "managedFields"
+	kindField          = "kind"
+	apiVersionField    = "apiVersion"
+	metadataField      = "metadata"
+	nameField          = "name"
+	uidField           = "uid"
+	itemsField         = "items"
+	objectField        = "object"
+	rowsField          = "rows"
+	managedFieldsField = "managedFields"
 )
 
-// shape is the shape of a response.
+// shape determines where the objects of a response are.
 type shape uint8
 
 const (
-	isObject shape = iota
-	isList
-	isTable
+	objectShape shape = iota // the response is one object
+	listShape                // the response is a list of objects, or an object without name and uid
+	tableShape               // the response is a Table of objects
 )
 
-// shapeTraits are the fields that determine the shape of a response. A Table has its API kind. A list may have any
-// kind, but unlike stored objects it has neither name nor uid. Objects that are not stored, such as a
-// SubjectAccessReview, have neither name nor uid, too; they are treated as lists, which also strips their metadata.
+// shapeTraits holds the properties that determine the shape of a response. A Table is recognized by its kind and API group.
+// A list may have any kind, but unlike stored objects it has neither name nor uid. Objects that are not stored, such as a
+// SubjectAccessReview, have neither name nor uid as well; they are treated as lists, where managedFields are also removed
+// from the metadata of the list itself.
 type shapeTraits struct {
-	kind, apiVersion     string
-	hasMetadata, hasName bool
+	kind, apiVersion string
+	hasMetadata      bool // reports whether metadata was found
+	hasName          bool // reports whether metadata contains a name or uid
 }
 
-// note stores the kind or the API version.
-func (s *shapeTraits) note(name, value string) {
-	if name == inKind {
+// set stores the value of kind or apiVersion; name is the name of the field.
+func (s *shapeTraits) set(name, value string) {
+	if name == kindField {
 		s.kind = value
 	} else {
 		s.apiVersion = value
 	}
 }
 
-// complete reports whether the remaining fields can't change the shape.
+// complete reports whether all fields that determine the shape have been found, so that the rest need not be scanned.
 func (s *shapeTraits) complete() bool { return s.hasMetadata && s.kind != "" && s.apiVersion != "" }
 
+// shape returns the shape that the properties determine.
 func (s *shapeTraits) shape() shape {
 	switch {
 	case s.kind == "Table" && strings.HasPrefix(s.apiVersion, "meta.k8s.io/"):
-		return isTable
+		return tableShape
 	case s.hasName:
-		return isObject
+		return objectShape
 	}
-	return isList
+	return listShape
 }

@@ -2,11 +2,11 @@ package client
 
 import "io"
 
-// stream is the body of a watch, read frame by frame.
+// stream is the body of a watch response from whose events managedFields are removed.
 type stream struct {
-	body io.ReadCloser
-	next func() ([]byte, error)
-	rest []byte // the unread part of the current frame
+	body io.ReadCloser          // the body that the server sent
+	next func() ([]byte, error) // returns the next event, without managedFields
+	rest []byte                 // the part of the current event that Read has not returned yet
 }
 
 func (s *stream) Read(p []byte) (int, error) {
@@ -22,5 +22,5 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the watch.
+// Close closes the body that the server sent, which ends the watch.
 func (s *stream) Close() error { return s.body.Close() }

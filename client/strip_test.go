@@ -23,7 +23,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestStripJSON checks that only managedFields are removed, with any white space and surrounding fields.
+// TestStripJSON checks that managedFields, and nothing else, are removed from JSON with various white space and surrounding
+// fields.
 func TestStripJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"metadata":{"managedFields":[{}],"name":"a"}}`:                                      `{"metadata":{"name":"a"}}`,
@@ -51,8 +52,8 @@ func TestStripJSON(t *testing.T) {
 	checkBrokenJSON(t)
 }
 
-// TestStripShapes checks that the shape of a response decides: objects may have other fields named items, rows or
-// object, and fields may be in any order.
+// TestStripShapes checks that managedFields are removed according to the shape of a response (object, list or table), for
+// fields in any order. Objects may have fields of their own named items, rows or object, whose contents must not change.
 func TestStripShapes(t *testing.T) {
 	const full, short = `{"metadata":{"managedFields":[1],"name":"x"}}`, `{"metadata":{"name":"x"}}`
 	for text, want := range map[string]string{
@@ -80,7 +81,8 @@ func TestStripShapes(t *testing.T) {
 	}
 }
 
-// throughCBOR converts JSON to CBOR and back around a stripper.
+// throughCBOR returns a stripper for JSON that converts the JSON to CBOR, calls a stripper for CBOR, and converts the result
+// back.
 func throughCBOR(strip stripper) stripper {
 	return func(text []byte) ([]byte, error) {
 		var v any
@@ -101,11 +103,13 @@ func throughCBOR(strip stripper) stripper {
 	}
 }
 
+// sameJSON reports whether two JSON texts have the same value.
 func sameJSON(a []byte, b string) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal([]byte(b), &y) == nil && equality.Semantic.DeepEqual(x, y)
 }
 
+// checkBrokenJSON checks that stripJSON returns an error for invalid JSON.
 func checkBrokenJSON(t *testing.T) {
 	t.Helper()
 	for _, text := range []string{`{"managedFields"`, `{"metadata":{"managedFields":[}`, `{"metadata":{"managedFields"`, `{"managedFields" 1}`,
@@ -116,7 +120,8 @@ func checkBrokenJSON(t *testing.T) {
 	}
 }
 
-// FuzzStripJSON compares with removing the members from the result of encoding/json.
+// FuzzStripJSON checks that stripJSON has the same result as decoding with encoding/json and removing managedFields from the
+// decoded value.
 func FuzzStripJSON(f *testing.F) {
 	f.Add(`{"metadata":{"a":1,"managedFields":[{"x":"]}\"\\"}],"b":2},"items":[{"metadata":{"managedFields":1}}]}`)
 	f.Add(`{ "rows" : [ { "object" : { "metadata" : { "managedFields" : 1 } } } , 2 ] , "kind" : "Table" , "apiVersion" : "meta.k8s.io/v1" }`)
@@ -128,10 +133,10 @@ func FuzzStripJSON(f *testing.F) {
 			_, _ = stripJSON([]byte(text + "managedFields")) // must terminate without a panic
 			t.Skip("not JSON, or names with escapes")
 		}
-		stripResponse(want)
+		stripValue(want)
 		short, err := stripJSON([]byte(text))
 		if err != nil {
-			t.Fatalf("%s: %v", text, err)
+			t.Fatalf("stripJSON(%s) error = %v, want none", text, err)
 		}
 		var got any
 		if err := json.Unmarshal(short, &got); err != nil || !equality.Semantic.DeepEqual(got, want) {
@@ -140,7 +145,7 @@ func FuzzStripJSON(f *testing.F) {
 	})
 }
 
-// TestStripResponses removes managedFields from responses that Kubernetes' own packages have encoded.
+// TestStripResponses checks that managedFields are removed from responses that Kubernetes' own serializers have encoded.
 func TestStripResponses(t *testing.T) {
 	pod := func(name string, managers ...string) corev1.Pod {
 		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{"x"}}, Spec: corev1.PodSpec{NodeName: "n"}}
@@ -152,7 +157,7 @@ func TestStripResponses(t *testing.T) {
 	one, oneShort := pod("a", "m1", "m2"), pod("a")
 	list := corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}, Items: []corev1.Pod{pod("a", "m"), pod("b"), pod("c", strings.Repeat("m", 300))}}
 	listShort := corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}, Items: []corev1.Pod{pod("a"), pod("b"), pod("c")}}
-	for i := range list.Items { // without kind and apiVersion, as servers encode items
+	for i := range list.Items { // servers encode list items without kind and apiVersion
 		list.Items[i].TypeMeta, listShort.Items[i].TypeMeta = metav1.TypeMeta{}, metav1.TypeMeta{}
 	}
 	codecs := map[string]runtime.Serializer{
@@ -186,12 +191,14 @@ func TestStripResponses(t *testing.T) {
 	}
 }
 
+// stripAs removes managedFields from a response with the encoding of a media type.
 func stripAs(mediaType string, body []byte) ([]byte, error) {
 	e, _ := findEncoding(mediaType)
 	return e.strip(body)
 }
 
-// TestStripBytes checks that bytes, floats and large integers do not change in any encoding.
+// TestStripBytes checks that removing managedFields does not change byte strings in any encoding, nor floats and large
+// integers in CBOR.
 func TestStripBytes(t *testing.T) {
 	secret := corev1.Secret{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
@@ -221,7 +228,7 @@ func TestStripBytes(t *testing.T) {
 	checkNumbers(t)
 }
 
-// checkNumbers strips a custom resource in CBOR.
+// checkNumbers checks that stripCBOR does not change floats, large integers, null and empty values of a custom resource.
 func checkNumbers(t *testing.T) {
 	t.Helper()
 	object := map[string]any{
@@ -242,7 +249,7 @@ func checkNumbers(t *testing.T) {
 	}
 	delete(object["metadata"].(map[string]any), "managedFields")
 	if !reflect.DeepEqual(got, object) {
-		t.Errorf("got %#v, want %#v", got, object)
+		t.Errorf("custom resource after stripCBOR = %#v, want %#v", got, object)
 	}
 }
 
@@ -269,7 +276,8 @@ func TestStripDiscovery(t *testing.T) {
 	}
 }
 
-// FuzzStripProtobuf checks that no response causes a panic.
+// FuzzStripProtobuf checks that no input causes a panic in stripProtobuf, stripProtobufEvent and stripCBOR, and that
+// stripProtobuf does not return more bytes than it receives.
 func FuzzStripProtobuf(f *testing.F) {
 	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}}}}
 	pod.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "Pod"})
@@ -281,7 +289,7 @@ func FuzzStripProtobuf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		short, err := stripProtobuf(bytes.Clone(body))
 		if err == nil && len(short) > len(body) {
-			t.Errorf("stripProtobuf(%q) = %q, which is longer", body, short)
+			t.Errorf("stripProtobuf(%q) = %q, want at most %d bytes", body, short, len(body))
 		}
 		_, _ = stripProtobufEvent(body)
 		_, _ = stripCBOR(body)
@@ -312,7 +320,7 @@ func TestSetEnabled(t *testing.T) {
 	for _, on := range []bool{true, false} {
 		t.Setenv("KUBE_FEATURE_"+FeatureGate, strconv.FormatBool(!on))
 		if SetEnabled(on); Enabled() != on {
-			t.Errorf("after SetEnabled(%v): Enabled() = %v", on, Enabled())
+			t.Errorf("after SetEnabled(%v): Enabled() = %v, want %v", on, Enabled(), on)
 		}
 	}
 }

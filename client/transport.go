@@ -11,17 +11,19 @@ import (
 	"strings"
 )
 
-// transport requests responses without managedFields, and removes them from responses that have them.
+// transport is a RoundTripper that requests responses without managedFields, and removes them if the server sends them
+// nevertheless.
 type transport struct {
-	next    http.RoundTripper
-	applies func(context.Context) bool
+	next http.RoundTripper
+	// removes reports whether managedFields are removed from the response to a request with a context.
+	removes func(context.Context) bool
 }
 
 // WrappedRoundTripper returns the wrapped transport, as client-go expects.
 func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !Enabled() || !t.applies(r.Context()) || isProxied(r.URL.Path) {
+	if !Enabled() || !t.removes(r.Context()) || isProxied(r.URL.Path) {
 		return t.next.RoundTrip(r)
 	}
 	r = r.Clone(r.Context()) // a RoundTripper must not modify its request
@@ -30,11 +32,12 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return response, err
 	}
-	return stripped(response)
+	return stripResponse(response)
 }
 
-// stripped returns a response without managedFields. Errors, and responses in other media types, are not modified.
-func stripped(response *http.Response) (*http.Response, error) {
+// stripResponse removes managedFields from a response. It does not modify responses with an error status, and those in media
+// types that are not in encodings.
+func stripResponse(response *http.Response) (*http.Response, error) {
 	media, parameters, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if err != nil || response.StatusCode >= http.StatusBadRequest || response.StatusCode == http.StatusSwitchingProtocols {
 		return response, nil
@@ -66,10 +69,11 @@ func stripped(response *http.Response) (*http.Response, error) {
 	return response, nil
 }
 
-// maxPreallocated is the maximum Content-Length for which the buffer is allocated at once.
+// maxPreallocated is the maximum Content-Length, in bytes, for which readAll allocates the whole buffer before it reads.
 const maxPreallocated = 64 << 20
 
-// readAll reads a body. It allocates the buffer at once if the Content-Length is plausible.
+// readAll reads the body of a response. If the Content-Length is known and at most maxPreallocated, it allocates the buffer
+// only once.
 func readAll(response *http.Response) ([]byte, error) {
 	isHead := response.Request != nil && response.Request.Method == http.MethodHead // responses to HEAD have a Content-Length and no body
 	if response.ContentLength <= 0 || response.ContentLength > maxPreallocated || isHead {

@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/client"
 )
 
-// fixedServer is a server with a fixed response.
+// fixedServer is an http.RoundTripper that returns the response of the function instead of sending the request.
 type fixedServer func(r *http.Request) *http.Response
 
 func (a fixedServer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -23,7 +23,8 @@ func (a fixedServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// send sends a request through a client of a server with a fixed response.
+// send sends a GET request through the transport of WithoutManagedFields, with the response of server, and returns the body
+// that the client receives.
 func send(t *testing.T, address string, header http.Header, server fixedServer) (string, error) {
 	t.Helper()
 	transport, err := rest.TransportFor(client.WithoutManagedFields(&rest.Config{Transport: server}))
@@ -46,23 +47,25 @@ func send(t *testing.T, address string, header http.Header, server fixedServer) 
 	return string(body), err
 }
 
+// respondWith returns a response with status 200 and the given media type and body.
 func respondWith(media, body string) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {media}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body))}
 }
 
-const owned = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","managedFields":[{"manager":"me"}]}}`
+// ownedConfigMap is a ConfigMap with managedFields.
+const ownedConfigMap = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","managedFields":[{"manager":"me"}]}}`
 
 // TestProxiedResponses checks that requests to pods, services and nodes, and their responses, are not modified.
 func TestProxiedResponses(t *testing.T) {
 	const address = "/api/v1/namespaces/default/services/web/proxy/objects"
 	got, err := send(t, address, http.Header{"Accept": {"application/json"}}, func(r *http.Request) *http.Response {
 		if accept := r.Header.Get("Accept"); accept != "application/json" {
-			t.Errorf("the service received Accept %q", accept)
+			t.Errorf("proxied request: Accept = %q, want application/json", accept)
 		}
-		return respondWith("application/json", owned)
+		return respondWith("application/json", ownedConfigMap)
 	})
-	if err != nil || got != owned {
-		t.Errorf("got %s: %v", got, err)
+	if err != nil || got != ownedConfigMap {
+		t.Errorf("proxied response = %s, error = %v; want it unmodified: %s", got, err, ownedConfigMap)
 	}
 }
 
@@ -84,30 +87,31 @@ func TestSeveralAcceptLines(t *testing.T) {
 func TestContentLengthLimit(t *testing.T) {
 	for _, length := range []int64{1<<63 - 1, 1e12, 1e9} {
 		got, err := send(t, "/api/v1/namespaces/default/configmaps/a", http.Header{}, func(*http.Request) *http.Response {
-			response := respondWith("application/json", owned)
+			response := respondWith("application/json", ownedConfigMap)
 			response.ContentLength = length
 			return response
 		})
 		if err != nil || strings.Contains(got, "managedFields") || !strings.Contains(got, `"name":"a"`) {
-			t.Errorf("Content-Length %d: got %s: %v", length, got, err)
+			t.Errorf("Content-Length %d: got %s, error = %v; want the ConfigMap a without managedFields", length, got, err)
 		}
 	}
 }
 
-// TestYAML checks YAML, which older servers send with managedFields.
+// TestYAML checks that clients that request YAML receive no managedFields, from servers with and without support for the
+// parameter drop.
 func TestYAML(t *testing.T) {
 	for _, drop := range []bool{true, false} {
 		t.Run(fmt.Sprintf("drop=%v", drop), func(t *testing.T) {
-			config := client.WithoutManagedFields(start(t, drop))
+			config := client.WithoutManagedFields(startServer(t, drop))
 			config.ContentType, config.AcceptContentTypes = "application/yaml", "application/yaml"
 			maps := kubernetes.NewForConfigOrDie(config).CoreV1().ConfigMaps("default")
 			created, err := maps.Create(t.Context(), configMap("c"), metav1.CreateOptions{})
-			if err != nil || entries(t, created) != 0 || created.Data["a"] != "b" {
-				t.Errorf("Create() = %v: %v", created, err)
+			if err != nil || entryCount(t, created) != 0 || created.Data["a"] != "b" {
+				t.Errorf("Create() = %v, error = %v; want data a=b and no managedFields", created, err)
 			}
 			list, err := maps.List(t.Context(), metav1.ListOptions{})
-			if err != nil || len(list.Items) != 1 || entries(t, &list.Items[0]) != 0 {
-				t.Errorf("List() = %v: %v", list, err)
+			if err != nil || len(list.Items) != 1 || entryCount(t, &list.Items[0]) != 0 {
+				t.Errorf("List() = %v, error = %v; want one object without managedFields", list, err)
 			}
 		})
 	}
