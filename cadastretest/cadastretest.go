@@ -1,5 +1,6 @@
-// Package cadastretest starts Kubernetes API servers in tests. Each server is private, in memory, ready within
-// milliseconds, and serves TLS on a loopback port, so that any client works with it and many can run in parallel.
+// Package cadastretest starts Kubernetes API servers in tests. Each server keeps its objects in memory, shares nothing with
+// other servers, and is ready within milliseconds. It serves TLS on a free loopback port, so that any client can connect to
+// it and many servers can run in parallel.
 //
 //	func TestController(t *testing.T) {
 //		t.Parallel()
@@ -8,8 +9,8 @@
 //		…
 //	}
 //
-// [Open] is for a server that all tests of a package share. example_test.go runs both. Package apiserver starts servers with
-// other options, and outside of tests.
+// [Open] is for a server that all tests of a package share. example_test.go contains examples of both. Package apiserver
+// starts servers with other options, and outside of tests.
 //
 // # Guarantees
 //
@@ -31,14 +32,14 @@ import (
 	"github.com/cadastre/cadastre/apiserver"
 )
 
-// shutdownTimeout is the time that active requests have to finish when a test ends.
+// shutdownTimeout is the maximum time that active requests have to finish after the server is stopped.
 const shutdownTimeout = 5 * time.Second
 
-// Option configures a server.
+// Option changes the configuration of a server; see [WithoutControllers].
 type Option struct{ change func(*apiserver.Options) }
 
-// WithoutControllers disables the garbage collector, the namespace controller and the event TTL, for tests that do
-// their work or inspect objects that wait for them.
+// WithoutControllers disables the garbage collector, the namespace controller and the expiry of Events. It is for tests that
+// replace these controllers, or that inspect objects before a controller processes them.
 func WithoutControllers() Option {
 	return Option{func(o *apiserver.Options) { o.DisableControllers = true }}
 }
@@ -58,8 +59,8 @@ func Start(t testing.TB, options ...Option) *rest.Config {
 	return config
 }
 
-// Open starts a server for all tests of a package, such as from TestMain, and returns a client config with all
-// permissions. The caller must call stop.
+// Open starts a server that several tests share, usually in TestMain, and returns a client config with all permissions. The
+// caller must call stop, which waits until the server has stopped.
 func Open(options ...Option) (config *rest.Config, stop func() error, err error) {
 	configured := apiserver.Options{ShutdownTimeout: shutdownTimeout, Log: slog.New(slog.DiscardHandler)}
 	for _, o := range options {

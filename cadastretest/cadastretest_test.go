@@ -11,7 +11,8 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestStart: many servers at once, and none knows of the others.
+// TestStart checks that several servers can run in parallel, and that each contains only the objects that its own test
+// created.
 func TestStart(t *testing.T) {
 	for range 4 {
 		t.Run("", func(t *testing.T) {
@@ -23,14 +24,14 @@ func TestStart(t *testing.T) {
 				t.Fatal(err)
 			}
 			if applied.Data["color"] != "blue" || len(applied.ManagedFields) != 1 {
-				t.Errorf("received %v", applied)
+				t.Errorf("Apply() = %v, want data color=blue and one managed fields entry", applied)
 			}
 			if _, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, metav1.CreateOptions{}); err != nil {
 				t.Error(err)
 			}
 			list, err := client.CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{})
 			if err != nil || len(list.Items) != 2 {
-				t.Errorf("received %v, %v, want what this test has made", list, err)
+				t.Errorf("List() = %v, error = %v; want the two ConfigMaps that this test created", list, err)
 			}
 		})
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestTwoManagers is shown in docs/testing.md.
+// TestTwoManagers checks that a field of another field manager causes a conflict. It is printed in docs/testing.md.
 func TestTwoManagers(t *testing.T) {
 	t.Parallel()
 	client := kubernetes.NewForConfigOrDie(cadastretest.Start(t))
@@ -30,7 +30,7 @@ func TestTwoManagers(t *testing.T) {
 	}
 }
 
-// A server that all tests of a package share is started in TestMain.
+// TestMain is the place to start a server that all tests of a package share.
 func ExampleOpen() {
 	config, stop, err := cadastretest.Open()
 	if err != nil {

@@ -1,4 +1,5 @@
-// Command cadastre-docs writes man pages, a Markdown reference and completion scripts of cadastre.
+// Command cadastre-docs writes the man pages, the Markdown reference and the shell completion scripts of the command
+// cadastre.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// Command cadastre is a Kubernetes-compatible API server with tools for Server-Side Apply.
+// Command cadastre runs a Kubernetes-compatible API server, and contains tools for Server-Side Apply that work with any API
+// server.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// Command kubectl-own is the kubectl plugin with the verbs of cadastre for objects: kubectl own blame, kubectl own release.
+// Command kubectl-own is the kubectl plugin that contains those verbs of cadastre that work on objects, such as kubectl own
+// blame and kubectl own release.
 package main
 
 import (
