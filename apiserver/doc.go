@@ -1,5 +1,5 @@
-// Package apiserver is a Kubernetes API server to embed in a program: the API of a cluster (custom resources, watches,
-// Server-Side Apply, admission, RBAC) without one.
+// Package apiserver embeds a Kubernetes API server in a program. It provides the API of a cluster (custom resources, watches,
+// Server-Side Apply, admission, RBAC) without a cluster.
 //
 //	server, err := apiserver.New(apiserver.Options{InProcess: true})
 //	if err != nil {
@@ -11,21 +11,21 @@
 //	}
 //	client, err := kubernetes.NewForConfig(server.RESTConfig())
 //
-// example_test.go runs complete programs; docs/embedding.md explains them, with measurements.
+// example_test.go contains complete programs; docs/embedding.md explains them and has measurements.
 //
-// [Options] selects the storage (memory or a directory), how clients connect (a listener, or only in process), limits and
-// features. Without options, the server is in memory and listens on a free loopback port.
+// [Options] selects the storage (in memory or in a directory), how clients connect (over a listener, or only within the
+// process), limits and features. With zero Options, the server stores objects in memory and listens on a free loopback port.
 //
 // # Extensions
 //
-// A program extends the server with the interfaces that the server's own parts implement: admission plugins
+// A program extends the server with implementations of the interfaces that the server uses itself: admission plugins
 // (apiserver/admission), Kubernetes' authenticator.Request, authenticator.Token and authorizer.Authorizer, and http.Handler for
-// further paths. A panic in an extension is answered with 500 and logged.
+// additional paths. If an extension panics, the server logs the panic and responds with a 500.
 //
 // # The embedding program
 //
 // The package has no global state: it registers no flags, handles no signals, does not exit, and changes neither the default
-// logger nor, unless Options.TuneGC is set, the garbage collector. Servers in one process share nothing.
+// logger nor, unless Options.TuneGC is set, the garbage collector. Several servers in one process share no state.
 //
 // # Guarantees
 //

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// BenchmarkEmbedding measures what embedding a server adds to a program: the size of the programs in testdata/embed, built plainly
-// and stripped, and for the one with a server the time from New to the first answered request of a new process.
+// BenchmarkEmbedding measures the cost of embedding a server. It reports the size of the programs in testdata/embed, built
+// with and without symbols, and, for the program with a server, the time from apiserver.New to the first response in a new
+// process.
 func BenchmarkEmbedding(b *testing.B) {
 	folder := b.TempDir()
 	for _, program := range []string{"hello", "client", "server"} {
@@ -22,7 +23,7 @@ func BenchmarkEmbedding(b *testing.B) {
 			var times []time.Duration
 			for b.Loop() {
 				if program == "server" {
-					times = append(times, firstAnswer(b, file))
+					times = append(times, runServerProgram(b, file))
 				}
 			}
 			b.ReportMetric(0, "ns/op")
@@ -37,7 +38,7 @@ func BenchmarkEmbedding(b *testing.B) {
 	}
 }
 
-// buildProgram builds a program of testdata/embed and returns its size in bytes.
+// buildProgram builds a program in testdata/embed with go build and returns the size of the binary in bytes.
 func buildProgram(b *testing.B, file, program string, flags ...string) int64 {
 	b.Helper()
 	source := filepath.Join("testdata", "embed", program+".go")
@@ -52,8 +53,9 @@ func buildProgram(b *testing.B, file, program string, flags ...string) int64 {
 	return info.Size()
 }
 
-// firstAnswer runs the server program and returns the time that it prints.
-func firstAnswer(b *testing.B, file string) time.Duration {
+// runServerProgram runs the program testdata/embed/server.go and returns the duration that it prints, which is the time from
+// apiserver.New to its first response.
+func runServerProgram(b *testing.B, file string) time.Duration {
 	b.Helper()
 	out, err := exec.Command(file).Output()
 	if err != nil {

@@ -41,7 +41,8 @@ func (teamLabel) Admit(_ context.Context, a *admission.Attributes) error {
 	return nil
 }
 
-// A server in memory without a socket, with an admission plugin. The client is in the same process.
+// The example runs a server that stores objects in memory, opens no socket and calls an admission plugin. The client is in the
+// same process.
 func Example() {
 	server, err := apiserver.New(apiserver.Options{InProcess: true, Admission: []admission.Plugin{teamLabel{}}})
 	if err != nil {
@@ -69,8 +70,8 @@ func Example() {
 	// stopped: <nil>
 }
 
-// A server with an authenticator, an authorizer and an HTTP handler of the embedding program: users authenticate with
-// the header X-User, and every user may read /whoami.
+// The example extends a server with an authenticator, an authorizer and an HTTP handler: users authenticate with the header
+// X-User, and every user may read /whoami.
 func Example_extensions() {
 	header := authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
 		name := r.Header.Get("X-User")
@@ -80,7 +81,7 @@ func Example_extensions() {
 		if !a.IsResourceRequest() && a.GetPath() == "/whoami" && a.IsReadOnly() {
 			return authorizer.DecisionAllow, "", nil
 		}
-		return authorizer.DecisionNoOpinion, "", nil // RBAC decides
+		return authorizer.DecisionNoOpinion, "", nil // RBAC decides about all other requests
 	})
 	whoami := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		u, _ := apirequest.UserFrom(r.Context())

@@ -20,75 +20,81 @@ import (
 	"github.com/cadastre/cadastre/internal/server"
 )
 
-// Options configures a [Server]. The zero value is a server in memory that listens on a free loopback port and has
-// Kubernetes' controllers for garbage collection, namespaces and events.
+// Options configures a [Server]. With the zero value, a server stores objects in memory, listens on a free loopback port, and
+// runs controllers for garbage collection, namespace deletion and the expiry of Events.
 type Options struct {
-	// Directory is the data directory, which one server uses at a time; "" keeps everything in memory.
+	// Directory is the data directory, which only one server may use at a time. If it is "", the server stores everything in
+	// memory.
 	Directory string
 
 	// Address is the TCP address to listen on; "" means 127.0.0.1:0, a free loopback port.
 	Address string
-	// Listener replaces the listener for Address. The server serves TLS on it, and closes it.
+	// Listener is the listener to use instead of listening on Address. The server serves TLS on it, and closes it when it
+	// stops.
 	Listener net.Listener
-	// InProcess makes the server listen on no socket: only [Server.RESTConfig] and [Server.RESTConfigFor] reach it. Address
-	// and Listener must be unset.
+	// InProcess makes the server listen on no socket: only clients with a config of [Server.RESTConfig] or
+	// [Server.RESTConfigFor] can connect. Address, Listener and TLS must be unset.
 	InProcess bool
-	// TLS configures certificates of the listener.
+	// TLS configures the certificates of the listener.
 	TLS TLS
 	// TokenFile is a CSV file of static bearer tokens: token,user,uid,"group1,group2".
 	TokenFile string
 
-	// Admission are plugins that run after the built-in ones and before policies and webhooks.
+	// Admission lists the admission plugins that run after the built-in ones and before policies and webhooks.
 	Admission []admission.Plugin
-	// TokenAuthenticators authenticate bearer tokens that are not in TokenFile, also for TokenReviews. Authenticators
-	// authenticate requests without an accepted client certificate or token. They are called in order; the first that
-	// accepts decides. A request that none accepts is answered with 401.
+	// TokenAuthenticators authenticate bearer tokens that are not in TokenFile, for requests and for TokenReviews.
+	// Authenticators authenticate requests that have no accepted client certificate or token. The server calls each list in
+	// order, up to the first authenticator that accepts the token or request. It responds with 401 if none does.
 	TokenAuthenticators []authenticator.Token
 	Authenticators      []authenticator.Request
-	// Authorizers are called in order before RBAC; the first that allows or denies decides. Members of the group
+	// Authorizers are called in order before RBAC, up to the first that allows or denies the request. Members of the group
 	// system:masters are always allowed.
 	Authorizers []authorizer.Authorizer
-	// Handlers serve further paths, by path prefix: "/info" serves /info and all paths below /info/. They run after
-	// authentication and authorization (non-resource URL, verb = HTTP method in lower case), count towards Limits, and
-	// find the user with k8s.io/apiserver/pkg/endpoints/request.UserFrom. The server waits for them when it stops.
+	// Handlers serve additional paths, by path prefix: the key "/info" serves /info and all paths below /info/. They run
+	// after authentication and after authorization, in which the request is a non-resource request whose verb is the HTTP
+	// method in lower case. They count towards Limits. k8s.io/apiserver/pkg/endpoints/request.UserFrom returns the user of
+	// the request. When the server stops, it waits for running handlers, up to ShutdownTimeout.
 	Handlers map[string]http.Handler
 
-	// FeatureGates enables or disables features by name; both [UnsettingFields] and [ManagedFieldsOptOut] are enabled by
-	// default.
+	// FeatureGates enables or disables features by name. The names are [UnsettingFields] and [ManagedFieldsOptOut], which are
+	// both enabled by default.
 	FeatureGates map[string]bool
 	// Limits bound the resources that clients can use.
 	Limits Limits
-	// DisableControllers disables garbage collection, namespace deletion and the expiry of events, for programs that run
-	// kube-controller-manager or controllers of their own.
+	// DisableControllers disables garbage collection, namespace deletion and the expiry of Events. It is for programs that
+	// run kube-controller-manager or their own controllers.
 	DisableControllers bool
-	// EventTTL is the time to live of events; 0 means an hour, as in Kubernetes, a negative value keeps them.
+	// EventTTL is the time after which Events are deleted; 0 means an hour, as in Kubernetes, and a negative value means
+	// never.
 	EventTTL time.Duration
-	// ShutdownTimeout is the time that active requests have to finish when the server stops; 0 means 20 seconds.
+	// ShutdownTimeout is the maximum time that active requests have to finish when the server stops; 0 means 20 seconds.
 	ShutdownTimeout time.Duration
 	// Log receives the server's log; nil means slog.Default().
 	Log *slog.Logger
-	// TuneGC lets the server set the garbage collector's target of the whole process. It is for programs that are nothing
-	// but a server.
+	// TuneGC lets the server set the garbage collector's target percentage (GOGC) for the whole process. It is for programs
+	// whose only purpose is to run a server.
 	TuneGC bool
 }
 
-// TLS configures the certificates of a server with a listener. The zero value uses the server's own certificate authority,
-// which is in the data directory, or in memory.
+// TLS configures the certificates of a server with a listener. With the zero value, the server uses its own certificate
+// authority, which it stores in the data directory or, without one, in memory.
 type TLS struct {
-	// CertFile and KeyFile are the serving certificate and its key, as PEM.
+	// CertFile and KeyFile are the PEM files of the serving certificate and its key.
 	CertFile, KeyFile string
-	// ClientCAFile has certificates, as PEM, that client certificates may be signed by beside the server's authority.
+	// ClientCAFile is a PEM file of certificate authorities for client certificates, in addition to the server's own.
 	ClientCAFile string
 }
 
-// Limits bound the resources that clients can use. A zero field means its default.
+// Limits bounds the resources that clients can use. A field with the value 0 means the default.
 type Limits struct {
-	// MaxReadsInFlight and MaxWritesInFlight are the maximum numbers of concurrent requests that read (400) and write
-	// (200), watches and requests of system:masters excepted. Requests beyond them are answered with 429.
+	// MaxReadsInFlight (default 400) and MaxWritesInFlight (default 200) are the maximum numbers of concurrent requests that
+	// read and write. Watches and requests of the group system:masters are not limited. The server responds to excess
+	// requests with 429.
 	MaxReadsInFlight, MaxWritesInFlight int
-	// RequestTimeout is the maximum duration of a request, watches excepted, and of sending or receiving its body (1m).
+	// RequestTimeout (default 1m) is the maximum duration of a request that is not a watch, and of receiving the body of a
+	// request and of sending that of a response.
 	RequestTimeout time.Duration
-	// MaxBodyBytes is the maximum size of a request body (3 MiB).
+	// MaxBodyBytes (default 3 MiB) is the maximum size of a request body.
 	MaxBodyBytes int64
 }
 
@@ -105,7 +111,7 @@ const (
 	defaultShutdownTimeout = 20 * time.Second
 )
 
-// config checks the options and returns the configuration of the server.
+// config returns the configuration of the server, or an error if the options are invalid.
 func (o Options) config() (app.Config, error) {
 	for _, check := range []func() error{o.checkListener, o.checkDurations, o.checkGates, o.checkExtensions} {
 		if err := check(); err != nil {
@@ -138,6 +144,7 @@ func (o Options) config() (app.Config, error) {
 	return c, nil
 }
 
+// checkListener returns an error if Address, Listener, InProcess or TLS is invalid or excludes another one.
 func (o Options) checkListener() error {
 	isTLS := o.TLS != TLS{}
 	switch {
@@ -164,6 +171,7 @@ func (o Options) checkListener() error {
 	return nil
 }
 
+// checkDurations returns an error if ShutdownTimeout or a limit is negative.
 func (o Options) checkDurations() error {
 	for _, limit := range []struct {
 		name  string
@@ -180,6 +188,7 @@ func (o Options) checkDurations() error {
 	return nil
 }
 
+// checkGates returns an error if FeatureGates contains an unknown name.
 func (o Options) checkGates() error {
 	for _, name := range slices.Sorted(maps.Keys(o.FeatureGates)) {
 		if name != UnsettingFields && name != ManagedFieldsOptOut {
@@ -189,13 +198,14 @@ func (o Options) checkGates() error {
 	return nil
 }
 
-// isEnabled reports whether a feature is enabled, which is the default.
+// isEnabled reports whether a feature is enabled. Features that are not in FeatureGates are enabled.
 func (o Options) isEnabled(name string) bool {
 	on, ok := o.FeatureGates[name]
 	return on || !ok
 }
 
-// checkExtensions rejects nil extensions and admission plugins whose name is empty or that of another plugin, built-in or not.
+// checkExtensions returns an error if an extension is nil, or if the name of an admission plugin is empty or equal to that of
+// another plugin, including the built-in ones.
 func (o Options) checkExtensions() error {
 	names := map[string]bool{}
 	for _, name := range app.PluginNames() {
@@ -222,11 +232,13 @@ func (o Options) checkExtensions() error {
 	return nil
 }
 
+// nilError returns the error for a nil value at index i of an option.
 func nilError(name string, i int) error {
 	return fmt.Errorf("apiserver: Options.%s[%d]: expected a value, received nil; remove it", name, i)
 }
 
-// handlers returns the handlers by path prefix without a trailing slash.
+// handlers returns the handlers by path prefix, from which it removes the trailing slash. It returns an error if a prefix is
+// invalid, reserved or used twice, or if a handler is nil.
 func (o Options) handlers() (map[string]http.Handler, error) {
 	handlers := make(map[string]http.Handler, len(o.Handlers))
 	for path, h := range o.Handlers {

@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// inProcessHost is the host of in-process client configs. It is never resolved.
+// inProcessHost is the host in the client configs of in-process clients, which never resolve it.
 const inProcessHost = "http://cadastre.in-process"
 
 // Server is a Kubernetes API server in this process. Its methods are safe for concurrent use.
@@ -22,18 +22,18 @@ type Server struct {
 	config          app.Config
 	shutdownTimeout time.Duration
 
-	// ready is closed when the server answers requests, done when Run has returned. running and err are set before these
-	// are closed, and not changed afterwards.
+	// ready is closed when the server serves requests; running is set before that. done is closed when Run returns; err, the
+	// result of Run, is set before that. running and err do not change afterwards.
 	ready, done chan struct{}
 	running     *app.Server
 	err         error
 
 	mu    sync.Mutex
-	isRun bool
+	isRun bool // reports whether Run has been called; guarded by mu
 }
 
-// New checks the options and returns a server that [Server.Run] starts. It opens nothing: a server that is not run needs no
-// cleanup.
+// New returns a server, which [Server.Run] starts, or an error if the options are invalid. It opens no files and no sockets,
+// so that a server that is never run needs no cleanup.
 func New(options Options) (*Server, error) {
 	config, err := options.config()
 	if err != nil {
@@ -45,10 +45,10 @@ func New(options Options) (*Server, error) {
 	}, nil
 }
 
-// Run starts the server, serves until the context ends, and stops it: new requests are rejected, watches end, and active
-// requests have Options.ShutdownTimeout to finish. It returns nil after a clean stop, and an error if the server cannot
-// start, its listener fails, or requests had to be aborted. When it returns, the server has released its files, its listener
-// and its goroutines. A server runs once.
+// Run starts the server, serves requests until the context ends, and stops the server: it rejects new requests, ends watches,
+// and waits at most Options.ShutdownTimeout for active requests. It returns nil if all requests finished, and an error if the
+// server could not start, if its listener failed, or if requests were aborted. When Run returns, the server has closed its
+// files and its listener, and has ended its goroutines. Run may be called only once.
 func (s *Server) Run(ctx context.Context) error {
 	s.mu.Lock()
 	wasRun := s.isRun
@@ -62,13 +62,14 @@ func (s *Server) Run(ctx context.Context) error {
 	return s.err
 }
 
+// run implements Run without the check that it is called only once.
 func (s *Server) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), s.closeListener())
 	}
 	running, err := app.Start(ctx, s.config)
 	if err != nil {
-		return errors.Join(context.Cause(ctx), err) // a start that ctx interrupts fails with the error of the interrupted step
+		return errors.Join(context.Cause(ctx), err) // if ctx ended during the start, err is that of the interrupted step
 	}
 	s.running = running
 	close(s.ready)
@@ -81,7 +82,7 @@ func (s *Server) run(ctx context.Context) error {
 	return errors.Join(err, running.Stop(stop))
 }
 
-// closeListener closes a listener of the caller that the server has not started to serve.
+// closeListener closes Options.Listener, if it is set, when the server does not start to serve on it.
 func (s *Server) closeListener() error {
 	if s.config.Listener == nil {
 		return nil
@@ -89,7 +90,7 @@ func (s *Server) closeListener() error {
 	return s.config.Listener.Close()
 }
 
-// WaitReady waits until the server answers requests. It returns an error if the context ends or Run returns before.
+// WaitReady waits until the server serves requests. It returns an error if the context ends, or Run returns, before that.
 func (s *Server) WaitReady(ctx context.Context) error {
 	select {
 	case <-s.ready:
@@ -99,15 +100,16 @@ func (s *Server) WaitReady(ctx context.Context) error {
 	case <-s.done:
 	}
 	select {
-	case <-s.ready: // it was ready, and has stopped
+	case <-s.ready: // the server was ready before it stopped
 		return nil
 	default:
 	}
 	return cmp.Or(s.err, errors.New("apiserver: the server has stopped"))
 }
 
-// RESTConfig returns a client config for the administrator: over the listener with a client certificate, or in process with
-// Options.InProcess. It returns nil before the server is ready. Clients are not rate limited: the server's limits apply.
+// RESTConfig returns a client config for the administrator. Its clients connect over the listener with a client certificate
+// or, with Options.InProcess, without a socket. Client-side rate limiting is disabled. RESTConfig returns nil before the
+// server is ready.
 func (s *Server) RESTConfig() *rest.Config {
 	running := s.readyServer()
 	switch {
@@ -124,9 +126,9 @@ func (s *Server) RESTConfig() *rest.Config {
 	}
 }
 
-// RESTConfigFor returns a client config that reaches the server in process, without a socket, as a user; nil means the
-// administrator. Requests need no credentials; a bearer token or impersonation in the config takes precedence. It returns nil
-// before the server is ready. Requests fail after the server has stopped.
+// RESTConfigFor returns a client config whose clients call the server without a socket and without credentials, as the user
+// u, or as the administrator if u is nil. A bearer token or impersonation in the config takes precedence over u. RESTConfigFor
+// returns nil before the server is ready. Requests fail after the server has stopped.
 func (s *Server) RESTConfigFor(u user.Info) *rest.Config {
 	running := s.readyServer()
 	if running == nil {
@@ -138,7 +140,7 @@ func (s *Server) RESTConfigFor(u user.Info) *rest.Config {
 	return &rest.Config{Host: inProcessHost, Transport: running.Transport(u), QPS: -1}
 }
 
-// URL returns the URL of the listener; "" before the server is ready, and with Options.InProcess.
+// URL returns the URL of the listener. It returns "" before the server is ready, and with Options.InProcess.
 func (s *Server) URL() string {
 	if running := s.readyServer(); running != nil {
 		return running.URL()
@@ -156,6 +158,7 @@ func (s *Server) WriteKubeconfig(file string) error {
 	return running.Authority.WriteKubeconfig(file, running.URL())
 }
 
+// readyServer returns the running server, nil before it is ready.
 func (s *Server) readyServer() *app.Server {
 	select {
 	case <-s.ready:

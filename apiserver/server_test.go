@@ -31,7 +31,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// running is a server of a test.
+// running is a server that a test has started.
 type running struct {
 	*apiserver.Server
 	stop func() error // stops the server and returns the result of Run
@@ -52,11 +52,11 @@ func run(t testing.TB, options apiserver.Options) *running {
 	if err := s.WaitReady(ctx); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = r.stop() }) // a test that expects a result has called it
+	t.Cleanup(func() { _ = r.stop() }) // tests that check the result of Run call stop themselves
 	return r
 }
 
-// client returns a client of a config.
+// client returns a typed client for a config.
 func client(t testing.TB, config *rest.Config) *kubernetes.Clientset {
 	t.Helper()
 	c, err := kubernetes.NewForConfig(config)
@@ -66,10 +66,12 @@ func client(t testing.TB, config *rest.Config) *kubernetes.Clientset {
 	return c
 }
 
+// configMap returns a ConfigMap without data.
 func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
+// TestInProcessWatch checks that an in-process watch receives events, and ends with its context and with the server.
 func TestInProcessWatch(t *testing.T) {
 	t.Parallel()
 	s := run(t, apiserver.Options{InProcess: true})
@@ -101,13 +103,15 @@ func TestInProcessWatch(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Errorf("Run() = %v with an open watch, want nil", err)
 	}
-	for range second.ResultChan() { // ends
+	for range second.ResultChan() { // the test hangs if the watch does not end
 	}
 	if _, err := maps.Get(t.Context(), "c0", metav1.GetOptions{}); err == nil || !strings.Contains(err.Error(), "stopped") {
-		t.Errorf("Get() after the server has stopped = %v, want an error that says so", err)
+		t.Errorf("Get() after the server has stopped = %v, want an error that contains \"stopped\"", err)
 	}
 }
 
+// TestInProcessContext checks that the end of the client's context ends an in-process request, and the context of its
+// handler.
 func TestInProcessContext(t *testing.T) {
 	t.Parallel()
 	entered, left := make(chan struct{}, 2), make(chan error, 2)
@@ -136,6 +140,7 @@ func TestInProcessContext(t *testing.T) {
 	}
 }
 
+// TestInProcessLargeListConcurrently checks that concurrent in-process clients receive complete lists of 2 MiB.
 func TestInProcessLargeListConcurrently(t *testing.T) {
 	t.Parallel()
 	s := run(t, apiserver.Options{InProcess: true})
@@ -156,14 +161,15 @@ func TestInProcessLargeListConcurrently(t *testing.T) {
 		readers.Go(func() {
 			list, err := maps.List(t.Context(), metav1.ListOptions{})
 			if err != nil || len(list.Items) != 64 || list.Items[63].Data["large"] != large {
-				t.Errorf("List() = %d items, %v, want 64 complete ones", len(list.Items), err)
+				t.Errorf("List() = %d items, error %v; want 64 items with complete data", len(list.Items), err)
 			}
 		})
 	}
 	readers.Wait()
 }
 
-// TestInProcessStreams checks the transport itself: streamed responses, unread responses, HEAD, and panics.
+// TestInProcessStreams checks that the in-process transport handles streamed, unread, aborted and HEAD responses, panics of
+// handlers, and bodies that are too large.
 func TestInProcessStreams(t *testing.T) {
 	t.Parallel()
 	closed := make(chan error, 1)
@@ -199,11 +205,11 @@ func TestInProcessStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(response.Body); err != nil || string(got) != text || response.Header.Get("Content-Type") == "" {
-		t.Errorf("echo = %d bytes, %v, %v, want %d", len(got), err, response.Header, len(text))
+		t.Errorf("response of /echo: %d bytes, error %v, headers %v; want %d bytes and a Content-Type", len(got), err, response.Header, len(text))
 	}
 	response, err = do("HEAD", "/echo", "")
 	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatal(response, err)
+		t.Fatalf("HEAD /echo: response %v, error %v; want 200", response, err)
 	}
 	response, err = do("GET", "/endless", "")
 	if err != nil {
@@ -228,15 +234,16 @@ func TestInProcessStreams(t *testing.T) {
 	if err == nil {
 		got, _ := io.ReadAll(response.Body)
 		if len(got) > 3<<20 {
-			t.Errorf("handler received %d bytes, want at most the limit", len(got))
+			t.Errorf("handler received %d bytes, want at most %d, the limit of bodies", len(got), 3<<20)
 		}
 	}
 }
 
-// checker is an admission plugin that rejects ConfigMaps with the label forbidden.
+// checker is an admission plugin that rejects ConfigMaps and Namespaces with the label forbidden, and panics for objects named
+// panic.
 type checker struct {
 	admission.ValidatingOnly
-	seen sync.Map // names of users
+	seen sync.Map // the names of the users whose writes were validated
 }
 
 func (*checker) Name() string { return "Checker" }
@@ -259,6 +266,8 @@ func (c *checker) Validate(_ context.Context, a *admission.Attributes) error {
 	return nil
 }
 
+// TestAdmissionPlugins checks that plugins change and reject writes of clients, that a panic of a plugin results in a 500, and
+// that plugins are not called for objects that the server creates when it starts.
 func TestAdmissionPlugins(t *testing.T) {
 	t.Parallel()
 	check := &checker{}
@@ -271,17 +280,17 @@ func TestAdmissionPlugins(t *testing.T) {
 	bad := configMap("b")
 	bad.Labels = map[string]string{"forbidden": "1"}
 	if _, err := maps.Create(t.Context(), bad, metav1.CreateOptions{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `configmaps "b" is forbidden: the label is forbidden`) {
-		t.Errorf("Create() = %v, want a 403 of the plugin", err)
+		t.Errorf("Create() = %v, want a 403 with the plugin's message", err)
 	}
 	if _, err := maps.Create(t.Context(), configMap("panic"), metav1.CreateOptions{}); !apierrors.IsInternalError(err) {
 		t.Errorf("Create() = %v with a plugin that panics, want a 500", err)
 	}
 	if _, ok := check.seen.Load("system:apiserver"); ok {
-		t.Error("the plugin was called for objects that the server created at its start")
+		t.Error("the plugin was called for objects that the server created when it started, want it not to be called")
 	}
 }
 
-// assigner is a mutating plugin that replaces the objects of one resource.
+// assigner is a mutating plugin that replaces the objects of one resource by the result of change.
 type assigner struct {
 	admission.MutatingOnly
 	name, resource string
@@ -302,8 +311,9 @@ func (p assigner) Admit(_ context.Context, a *admission.Attributes) error {
 	return nil
 }
 
-// TestAssignedObjectsAreDecoded checks that the object a plugin assigns is decoded before it is stored: another identity or
-// type is a 500 that names the plugin and the field; unknown fields are dropped, and defaults are set.
+// TestAssignedObjectsAreDecoded checks that the server decodes an object that a plugin has assigned before it stores the
+// object: a changed identity or a value of the wrong type results in a 500 that names the plugin and the field, unknown fields
+// are dropped, and defaults are set.
 func TestAssignedObjectsAreDecoded(t *testing.T) {
 	t.Parallel()
 	field := func(value document.Value, path ...string) func(document.Value) document.Value {
@@ -333,7 +343,7 @@ func TestAssignedObjectsAreDecoded(t *testing.T) {
 			t.Errorf("Create() = %v, want a 500 with %q", err, test.want)
 		}
 		if _, err := services.Get(t.Context(), "a", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			t.Errorf("Get() = %v after %q, want a 404: nothing is stored", err, test.want)
+			t.Errorf("Get() after a create that failed with %q = %v, want a 404, because nothing is stored", test.want, err)
 		}
 	}
 
@@ -351,7 +361,7 @@ func TestAssignedObjectsAreDecoded(t *testing.T) {
 	}
 }
 
-// withField returns obj with the value at a path of map fields.
+// withField returns obj with the field at a path set to a value.
 func withField(obj, value document.Value, path ...string) document.Value {
 	if len(path) == 0 {
 		return value
@@ -359,7 +369,8 @@ func withField(obj, value document.Value, path ...string) document.Value {
 	return obj.With(path[0], withField(obj.Get(path[0]), value, path[1:]...))
 }
 
-// decide returns an authorizer that decides requests of one user.
+// decide returns an authorizer that returns the decision for all requests of one user, except for secrets, for which it
+// returns an error. It has no opinion about requests of other users.
 func decide(name string, decision authorizer.Decision) authorizer.Authorizer {
 	return authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 		switch {
@@ -372,6 +383,8 @@ func decide(name string, decision authorizer.Decision) authorizer.Authorizer {
 	})
 }
 
+// TestAuthenticatorsAndAuthorizers checks that the authenticators and authorizers of Options decide about requests before
+// RBAC, also for additional handlers, and that members of system:masters are always allowed.
 func TestAuthenticatorsAndAuthorizers(t *testing.T) {
 	t.Parallel()
 	tokens := authenticator.TokenFunc(func(_ context.Context, token string) (*authenticator.Response, bool, error) {
@@ -397,7 +410,7 @@ func TestAuthenticatorsAndAuthorizers(t *testing.T) {
 		t.Errorf("List() as eve = %v, want a 403 with the authorizer's reason", err)
 	}
 	if _, err := as("token-of-bob").CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
-		t.Errorf("List() as bob = %v, want a 403 of RBAC", err)
+		t.Errorf("List() as bob = %v, want a 403, because RBAC does not allow it", err)
 	}
 	if _, err := as("token-of-ann").CoreV1().Secrets("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsInternalError(err) {
 		t.Errorf("List() with an authorizer that fails = %v, want a 500", err)
@@ -411,7 +424,7 @@ func TestAuthenticatorsAndAuthorizers(t *testing.T) {
 		var code int
 		result := as(token).CoreV1().RESTClient().Get().AbsPath("/info/x").Do(t.Context()).StatusCode(&code)
 		if code != want {
-			t.Errorf("/info/x with token %q: %d, %v, want %d", token, code, result.Error(), want)
+			t.Errorf("GET /info/x with token %q: code %d, error %v; want %d", token, code, result.Error(), want)
 		}
 	}
 	masters := s.RESTConfigFor(&user.DefaultInfo{Name: "eve", Groups: []string{"system:masters"}})
@@ -420,6 +433,8 @@ func TestAuthenticatorsAndAuthorizers(t *testing.T) {
 	}
 }
 
+// TestInProcessUsers checks that in-process requests are authorized as the user of their config, and that impersonation and a
+// bearer token take precedence.
 func TestInProcessUsers(t *testing.T) {
 	t.Parallel()
 	s := run(t, apiserver.Options{InProcess: true})
@@ -439,6 +454,7 @@ func TestInProcessUsers(t *testing.T) {
 	}
 }
 
+// TestTwoServers checks that two servers in one process share neither objects nor their life cycle.
 func TestTwoServers(t *testing.T) {
 	t.Parallel()
 	one, other := run(t, apiserver.Options{InProcess: true}), run(t, apiserver.Options{})
@@ -456,6 +472,7 @@ func TestTwoServers(t *testing.T) {
 	}
 }
 
+// TestListenerOfCaller checks that the server serves on Options.Listener and closes it when it stops.
 func TestListenerOfCaller(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -479,6 +496,7 @@ func TestListenerOfCaller(t *testing.T) {
 	}
 }
 
+// TestDirectory checks that objects in a data directory are still there after a restart.
 func TestDirectory(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data")
@@ -495,7 +513,8 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// TestRunLeavesNoGoroutines is not parallel: goleak looks at all goroutines.
+// TestRunLeavesNoGoroutines checks that no goroutines remain after Run has returned. It is not parallel, because goleak checks
+// all goroutines of the process.
 func TestRunLeavesNoGoroutines(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for _, options := range []apiserver.Options{{InProcess: true}, {}, {Directory: t.TempDir()}} {
@@ -524,7 +543,7 @@ func TestRunLeavesNoGoroutines(t *testing.T) {
 	}
 }
 
-// TestShutdownTimeout checks that a request that does not end does not keep Run from returning.
+// TestShutdownTimeout checks that Run returns after ShutdownTimeout although a request is still active.
 func TestShutdownTimeout(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string]apiserver.Options{"in process": {InProcess: true}, "listener": {}} {
@@ -545,15 +564,16 @@ func TestShutdownTimeout(t *testing.T) {
 			t.Errorf("%s: Run() = %v with an active request, want context.DeadlineExceeded", name, err)
 		}
 		if took := time.Since(begun); took > 5*time.Second {
-			t.Errorf("%s: stopping took %v", name, took)
+			t.Errorf("%s: stopping took %v, want at most 5s", name, took)
 		}
 		if err := <-failed; err == nil {
-			t.Errorf("%s: the aborted request succeeded", name)
+			t.Errorf("%s: the error of the aborted request is nil, want one", name)
 		}
 		close(release)
 	}
 }
 
+// TestRunErrors checks the errors of Run and WaitReady for a server that cannot start, a second Run, and an ended context.
 func TestRunErrors(t *testing.T) {
 	t.Parallel()
 	s, err := apiserver.New(apiserver.Options{InProcess: true, TokenFile: "/does/not/exist"})
@@ -561,19 +581,19 @@ func TestRunErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.RESTConfig() != nil || s.RESTConfigFor(nil) != nil || s.URL() != "" || s.WriteKubeconfig("x") == nil {
-		t.Error("a server that does not run has a client config")
+		t.Error("a server that has not been run has a client config, URL or kubeconfig; want none")
 	}
 	waited := make(chan error, 1)
 	go func() { waited <- s.WaitReady(t.Context()) }()
 	runErr := s.Run(t.Context())
 	if runErr == nil || !strings.Contains(runErr.Error(), "/does/not/exist") {
-		t.Errorf("Run() = %v, want an error that names the file", runErr)
+		t.Errorf("Run() = %v, want an error that contains /does/not/exist", runErr)
 	}
 	if err := <-waited; !errors.Is(err, runErr) {
 		t.Errorf("WaitReady() = %v, want the error of Run", err)
 	}
 	if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "second") {
-		t.Errorf("second Run() = %v, want an error", err)
+		t.Errorf("second Run() = %v, want an error that contains \"second\"", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -630,6 +650,7 @@ func TestOptionErrors(t *testing.T) {
 	}
 }
 
+// TestLimitsCountHandlers checks that requests to additional handlers count towards the limit of concurrent requests.
 func TestLimitsCountHandlers(t *testing.T) {
 	t.Parallel()
 	entered, release := make(chan struct{}), make(chan struct{})
@@ -650,7 +671,7 @@ func TestLimitsCountHandlers(t *testing.T) {
 	var code int
 	c.Get().AbsPath("/api/v1/configmaps").MaxRetries(0).Do(t.Context()).StatusCode(&code)
 	if code != http.StatusTooManyRequests {
-		t.Errorf("second request: %d, want 429", code)
+		t.Errorf("list while a handler occupies the only slot: code %d, want 429", code)
 	}
 	close(release)
 	if err := <-first; err != nil {
@@ -658,6 +679,7 @@ func TestLimitsCountHandlers(t *testing.T) {
 	}
 }
 
+// BenchmarkStart measures the time from New to the first response, with a listener and in process.
 func BenchmarkStart(b *testing.B) {
 	for name, options := range map[string]apiserver.Options{"listener": {}, "in process": {InProcess: true}} {
 		b.Run(name, func(b *testing.B) {
@@ -676,7 +698,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkGet compares a get over the listener with one in process.
+// BenchmarkGet measures a get over the listener and an in-process get.
 func BenchmarkGet(b *testing.B) {
 	s := run(b, apiserver.Options{})
 	for name, config := range map[string]*rest.Config{"listener": s.RESTConfig(), "in process": s.RESTConfigFor(nil)} {

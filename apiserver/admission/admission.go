@@ -8,21 +8,23 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Plugin is an admission plugin: it changes or rejects writes. Its methods are called concurrently.
+// Plugin is an admission plugin, which changes or rejects writes. Servers call its methods concurrently.
 type Plugin interface {
-	// Name is the plugin's name, unique among the plugins of a server.
+	// Name returns the plugin's name, which must be unique among the plugins of a server.
 	Name() string
-	// Handles returns the phases in which the plugin is called for an operation on a resource; 0 means that it is not
-	// called. The server caches the result: it must depend on nothing else.
+	// Handles returns the phases in which the server calls the plugin for an operation on a resource, 0 if it does not call
+	// the plugin. The result must depend only on the arguments, because the server caches it.
 	Handles(operation Operation, resource Resource) Phase
-	// Admit changes the object of a write, by assigning Attributes.Object, or rejects the write. It runs before the
-	// resource's own validation, and again if the write is repeated. An error that is not an API status becomes a 500.
+	// Admit changes the object of a write by assigning Attributes.Object, or returns an error to reject the write. The
+	// server calls it before it validates the object, and calls it again if it repeats the write. An error that is not an
+	// API status results in a 500.
 	Admit(ctx context.Context, a *Attributes) error
-	// Validate rejects a write that is valid by the rules of its resource. It must not change the object.
+	// Validate returns an error to reject a write. The server calls it after the object has passed the validation of its
+	// resource. Validate must not change the object.
 	Validate(ctx context.Context, a *Attributes) error
 }
 
-// Phase is a set of phases of admission.
+// Phase is a set of admission phases, as a bit mask.
 type Phase uint8
 
 // The phases.
@@ -31,8 +33,8 @@ const (
 	Mutating Phase = 1 << iota
 	// Validating calls Validate.
 	Validating
-	// NoOps extends the other phases to writes that leave the stored object unchanged. Plugins whose verdict depends
-	// only on the object do not need it: the stored object was admitted before.
+	// NoOps extends the other phases to writes that leave the stored object unchanged. Plugins that decide by the object
+	// alone do not need it, because they have admitted the stored object before.
 	NoOps
 )
 
@@ -48,7 +50,7 @@ type ValidatingOnly struct{}
 // Admit implements Plugin.
 func (ValidatingOnly) Admit(context.Context, *Attributes) error { return nil }
 
-// Operation is the effect of a request on an object.
+// Operation is the effect of a request on an object: Create, Update or Delete.
 type Operation string
 
 // The operations, spelled as in AdmissionReviews.
@@ -58,29 +60,31 @@ const (
 	Delete Operation = "DELETE"
 )
 
-// Resource is the endpoint of a write: a resource at a version, or a subresource of it.
+// Resource is the API endpoint of a write: a resource at a version, or one of its subresources.
 type Resource struct {
-	// Group, Version and Resource name the resource as in its path; Kind is the kind of its objects.
+	// Group, Version and Resource are the segments of the request path that name the resource. Kind is the kind of its
+	// objects.
 	Group, Version, Resource, Kind string
-	// Subresource is "" for the resource itself.
+	// Subresource is the name of the subresource, "" for the resource itself.
 	Subresource string
-	// Namespaced reports whether the objects are in namespaces.
+	// Namespaced reports whether the objects of the resource are in namespaces.
 	Namespaced bool
-	// Review reports whether the objects are answered and not stored: access reviews and token reviews.
+	// Review reports whether the resource is an access review or a token review, whose objects are not stored.
 	Review bool
-	// Body is the type of the endpoint's bodies if it differs from the resource's, such as autoscaling/v1 Scale.
+	// Body is the type of request bodies at this endpoint if it is not the resource's kind at Version, such as
+	// autoscaling/v1 Scale for the subresource scale. It is empty otherwise.
 	Body schema.GroupVersionKind
-	// Equivalents are the other versions at which the same objects are served.
+	// Equivalents are the other API versions at which the server serves the same objects.
 	Equivalents []VersionedResource
 }
 
-// VersionedResource is a resource and its kind at one version.
+// VersionedResource is a resource and its kind at one API version.
 type VersionedResource struct {
 	Resource schema.GroupVersionResource
 	Kind     schema.GroupVersionKind
 }
 
-// APIVersion returns the apiVersion of objects at the version.
+// APIVersion returns the apiVersion of the resource's objects, such as apps/v1.
 func (v VersionedResource) APIVersion() string { return v.Kind.GroupVersion().String() }
 
 // GroupResource returns the resource without its version.
@@ -93,10 +97,10 @@ func (r Resource) Is(group, resource string) bool {
 	return r.Subresource == "" && r.Group == group && r.Resource == resource
 }
 
-// IsNamespace reports whether the endpoint is that of namespaces, or a subresource of them.
+// IsNamespace reports whether the endpoint is the resource namespaces, or one of its subresources.
 func (r Resource) IsNamespace() bool { return r.Group == "" && r.Resource == "namespaces" }
 
-// Versioned returns the resource at the version of the request, with the type of the endpoint's bodies.
+// Versioned returns the resource at the API version of the request. Its kind is the type of request bodies at this endpoint.
 func (r Resource) Versioned() VersionedResource {
 	v := VersionedResource{
 		Resource: schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource},
@@ -108,10 +112,10 @@ func (r Resource) Versioned() VersionedResource {
 	return v
 }
 
-// Reader reads objects of any resource at their storage version, without managedFields. It is safe for concurrent use.
-// Reads are at least as fresh as the object that is being written was when it was loaded.
+// Reader reads stored objects of any resource, at their storage version and without managedFields. It is safe for concurrent
+// use. Its results are at least as recent as the state from which the server has loaded the object that is being written.
 type Reader interface {
-	// Get returns an object. Object.Exists reports whether there is one.
+	// Get returns an object. If it does not exist, Get returns no error, and Object.Exists returns false.
 	Get(ctx context.Context, resource schema.GroupResource, namespace, name string) (Object, error)
 	// List returns the objects of a namespace, or of all namespaces if namespace is "", in the order of their names.
 	List(ctx context.Context, resource schema.GroupResource, namespace string) ([]Object, error)
@@ -120,7 +124,8 @@ type Reader interface {
 // Object is a stored object that a [Reader] returned.
 type Object struct {
 	Document document.Value
-	// Key and Revision identify the stored state that was read, for [Attributes.RequireUnchanged].
+	// Key and Revision identify the object in the store and the revision at which it was read, for
+	// [Attributes.RequireUnchanged].
 	Key      string
 	Revision int64
 }

@@ -9,49 +9,53 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Attributes describe one write to the plugins. One goroutine uses them at a time; a plugin must not retain them.
+// Attributes describes one write to the admission plugins. Only one goroutine uses it at a time; a plugin must not use it
+// after Admit or Validate has returned.
 type Attributes struct {
 	Resource
 	Operation Operation
 	// Verb is the RBAC verb of the request: create, update, patch, delete or deletecollection.
-	// A patch that creates has Operation Create and Verb patch.
+	// A patch that creates an object has the Operation Create and the Verb patch.
 	Verb string
-	// Namespace is "" for cluster-scoped objects, except that a Namespace is in the namespace of its own name. Name is
-	// "" if the request does not name the object, or the server generates the name.
+	// Namespace is the namespace of the object. It is "" for cluster-scoped objects, except for a Namespace, where it is the
+	// name of the Namespace. Name is the name of the object, "" if the request does not contain it or the server generates
+	// it.
 	Namespace, Name string
 	User            user.Info
 	DryRun          bool
-	// Object is the object as it would be stored, at the version of the request and with defaults, without
-	// managedFields and resourceVersion; absent for Delete. Mutating plugins assign it. OldObject is the stored object
-	// in the same form; absent for Create.
+	// Object is the object that the write would store, at the API version of the request, with defaults, and without
+	// managedFields and resourceVersion. It is absent for Delete. Mutating plugins assign it. OldObject is the stored object
+	// in the same form. It is absent for Create.
 	Object, OldObject document.Value
 	// Reader reads other objects.
 	Reader Reader
-	// Warn adds a warning to the response.
+	// Warn adds a Warning header to the response.
 	Warn func(text string)
-	// Request is the request in progress. The server sets it; unit tests of plugins may leave it nil.
+	// Request gives access to further properties of the request. The server sets it; unit tests of plugins may leave it nil.
 	Request Request
 }
 
-// Request is the request in progress, as far as few plugins need it.
+// Request gives access to properties of a request that only a few plugins need.
 type Request interface {
 	// Options returns the CreateOptions, UpdateOptions or DeleteOptions of the request.
 	Options() runtime.Object
-	// At returns the object and the old object as clients see them at a version: with managedFields and, where they
-	// have one, resourceVersion. The old object is absent for Create, the object for Delete.
+	// At returns the object and the old object converted to an API version, with managedFields and, if they have one,
+	// resourceVersion, as clients would receive them. The old object is absent for Create, the object for Delete.
 	At(v VersionedResource) (object, old document.Value, err error)
-	// RequireUnchanged implements [Attributes.RequireUnchanged], AddErrors [Attributes.AddErrors].
+	// RequireUnchanged implements [Attributes.RequireUnchanged].
 	RequireUnchanged(o Object)
+	// AddErrors implements [Attributes.AddErrors].
 	AddErrors(errs ...*field.Error)
 }
 
-// Forbidden returns the 403 with which a plugin rejects the request. It names the resource and the object, by its
-// generateName if the object has no name yet.
+// Forbidden returns the API status error 403 with which a plugin rejects the request for the reason err. The error names the
+// resource and the object, or the object's generateName if it has no name yet.
 func (a *Attributes) Forbidden(err error) *apierrors.StatusError {
 	return apierrors.NewForbidden(a.GroupResource(), a.objectName(), err)
 }
 
-// objectName is the name of the object in errors: its name, or else its generateName.
+// objectName returns the name of the object in error messages: the name in the request or, if there is none, generateName or
+// metadata.name of the object.
 func (a *Attributes) objectName() string {
 	if a.Name != "" {
 		return a.Name
@@ -63,17 +67,17 @@ func (a *Attributes) objectName() string {
 	return metadata.Get("name").Text()
 }
 
-// RequireUnchanged makes the commit of the write conditional on an object that the plugin has read: if the object
-// changes before the commit, the write is repeated from the start, admission included. A request that stores nothing, such
-// as a SubjectAccessReview, is repeated if the object has changed when admission ends.
+// RequireUnchanged makes the commit of the write conditional on an object that the plugin has read: if that object changes
+// before the commit, the server repeats the write from the start, including admission. If the request stores nothing, as a
+// SubjectAccessReview does, the server repeats it if the object has changed by the end of admission.
 func (a *Attributes) RequireUnchanged(o Object) {
 	if a.Request != nil {
 		a.Request.RequireUnchanged(o)
 	}
 }
 
-// AddErrors adds field errors that are reported together with those of the resource's validation, before them. Only mutating
-// plugins may call it.
+// AddErrors adds field errors to the response. They precede the field errors of the resource's validation in the same Status.
+// Plugins may call it only in Admit.
 func (a *Attributes) AddErrors(errs ...*field.Error) {
 	if a.Request != nil {
 		a.Request.AddErrors(errs...)

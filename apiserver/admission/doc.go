@@ -1,4 +1,5 @@
-// Package admission has the interface of admission plugins: Go code that changes or rejects writes before they are stored.
+// Package admission defines the interface of admission plugins, which are Go code that changes or rejects writes before they
+// are stored.
 //
 //	type labeler struct{ admission.MutatingOnly }
 //
@@ -18,20 +19,23 @@
 //		return nil
 //	}
 //
-// Plugins are passed to a server in apiserver.Options.Admission; example_test.go there runs one. The server's own plugins
-// implement the same interface. A plugin rejects a write with [Attributes.Forbidden] or any other API status error.
+// Programs pass plugins to a server in apiserver.Options.Admission; example_test.go of package apiserver contains an example.
+// The server's own plugins implement the same interface. A plugin rejects a write by returning the error of
+// [Attributes.Forbidden] or any other API status error.
 //
 // # The order of a write
 //
 // The server decodes the body, merges it with the stored object, calls Admit of the mutating plugins, validates the object by
 // the rules of its resource, calls Validate of the validating plugins, and commits. In both phases the built-in plugins
 // (NamespaceLifecycle, LimitRanger, …) run first, then those of apiserver.Options.Admission in their order, then policies
-// and webhooks. Fields that a mutating plugin sets have no field manager: managedFields are computed before.
+// and webhooks. Fields that a mutating plugin sets have no field manager, because managedFields are computed before plugins
+// run.
 //
-// A write that loses a race against another write of the same object is repeated from the start, and mutating plugins run a
-// second time if a mutating webhook has changed the object: plugins must be idempotent and have no side effects.
+// Plugins must be idempotent and have no side effects, because the server may call them several times: it repeats a write
+// from the start if it conflicts with a concurrent write of the same object, and it calls mutating plugins again if a mutating
+// webhook has changed the object.
 //
-// Plugins do not see the objects that the server creates when it starts, such as the namespace default.
+// Plugins are not called for the objects that the server creates when it starts, such as the namespace default.
 //
 // # Guarantees
 //

@@ -1,4 +1,5 @@
-// Program client is a program with client-go's typed clients, and without a server.
+// Program client uses client-go's typed clients and embeds no server. BenchmarkEmbedding compares its size with that of the
+// program server.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Program hello is the program that the size of embedding programs is compared with.
+// Program hello is a minimal program, with whose size BenchmarkEmbedding compares programs that embed a server.
 package main
 
 import "fmt"

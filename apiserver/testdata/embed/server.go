@@ -1,5 +1,5 @@
-// Program server embeds a server, in memory and without a socket, and prints how long it took from apiserver.New to the first
-// answered request.
+// Program server embeds a server that stores objects in memory and opens no socket. It prints the time from apiserver.New to
+// the first response.
 package main
 
 import (
