@@ -5,34 +5,38 @@ import (
 	"time"
 )
 
-// The values of the label type of webhooks, as in Kubernetes.
+// The values of the label type of webhook metrics, as in Kubernetes.
 const (
 	Mutating   = "admit"
 	Validating = "validating"
 )
 
-// HookError is the label error_type of rejections.
+// HookError is the value of the label error_type of the metric for requests that were rejected because of a webhook.
 type HookError string
 
-// The error types.
+// The values of error_type.
 const (
-	NoHookError HookError = "no_error" // the webhook denied the request
-	CallError   HookError = "calling_webhook_error"
-	ServerError HookError = "apiserver_internal_error"
-	maxCode               = 600
+	NoHookError HookError = "no_error"                 // the webhook denied the request
+	CallError   HookError = "calling_webhook_error"    // the call of the webhook failed
+	ServerError HookError = "apiserver_internal_error" // an internal error of the server
 )
 
-// HookCall is a completed call of a webhook.
+// maxCode is the maximum status code in labels. Larger ones are reported as maxCode, so that a webhook cannot create an
+// unlimited number of series.
+const maxCode = 600
+
+// HookCall is a completed call of an admission webhook.
 type HookCall struct {
+	// Name is the name of the webhook, Type is Mutating or Validating, Operation is the admission operation.
 	Name, Type, Operation string
 	Took                  time.Duration
 	// Rejected reports whether the request was rejected because of the call.
 	Rejected bool
-	// Code is the HTTP status code of the response.
+	// Code is the HTTP status code that the metric reports for the call.
 	Code int
 }
 
-// Hook counts a webhook call.
+// Hook counts a call of an admission webhook and its duration.
 func (m *Metrics) Hook(c HookCall) {
 	rejected := strconv.FormatBool(c.Rejected)
 	m.families.hookRequests.WithLabelValues(c.Name, c.Type, c.Operation, strconv.Itoa(min(c.Code, maxCode)), rejected).Inc()
@@ -44,12 +48,13 @@ func (m *Metrics) HookRejection(c HookCall, why HookError) {
 	m.families.hookRejections.WithLabelValues(c.Name, c.Type, c.Operation, string(why), strconv.Itoa(min(c.Code, maxCode))).Inc()
 }
 
-// HookFailOpen counts a failed call that was ignored (failurePolicy: Ignore).
+// HookFailOpen counts a failed call of a webhook that was ignored because of failurePolicy: Ignore.
 func (m *Metrics) HookFailOpen(name, hookType string) {
 	m.families.hookFailOpen.WithLabelValues(name, hookType).Inc()
 }
 
-// Conditions counts an evaluation of the match conditions of a webhook or policy.
+// Conditions records an evaluation of the match conditions of a webhook or policy: its duration, the number of conditions
+// that failed to evaluate (errs), and whether the conditions excluded the request.
 func (m *Metrics) Conditions(name, kind, hookType, operation string, took time.Duration, errs int, excluded bool) {
 	m.families.conditionTimes.WithLabelValues(name, kind, hookType, operation).Observe(took.Seconds())
 	if errs > 0 {
@@ -60,7 +65,8 @@ func (m *Metrics) Conditions(name, kind, hookType, operation string, took time.D
 	}
 }
 
-// Policy counts a failed validation of a policy.
+// Policy counts a failed validation of a ValidatingAdmissionPolicy with its duration. problem is the label error_type, action
+// the label enforcement_action.
 func (m *Metrics) Policy(policy, binding, problem, action string, took time.Duration) {
 	m.families.policyChecks.WithLabelValues(policy, binding, problem, action).Inc()
 	m.families.policyCheckTimes.WithLabelValues(policy, binding, problem, action).Observe(took.Seconds())

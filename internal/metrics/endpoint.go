@@ -9,20 +9,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Endpoint has the metrics of requests with the same labels. It is safe for concurrent use. Its series are created on first use.
+// Endpoint records the metrics of requests with the same labels. It is safe for concurrent use. Each series is created when it
+// is first used.
 type Endpoint struct {
 	request  Request
 	families *families
 
 	adding      sync.Mutex // held while a counter is added to codes
 	completed   atomic.Pointer[completed]
-	codes       atomic.Pointer[[]codeCounter] // copied on write
+	codes       atomic.Pointer[[]codeCounter] // the slice is not modified, but replaced by a longer copy
 	longRunning atomic.Pointer[prometheus.Gauge]
 	dropped     atomic.Pointer[prometheus.Counter]
 	deprecated  atomic.Bool
 }
 
-// completed are the series of completed requests that do not depend on the status code. Those that do not apply are nil.
+// completed holds the series for completed requests that have no label for the status code. sli is nil for dry runs and
+// watches, sizes is nil for writes.
 type completed struct {
 	durations, sli, sizes prometheus.Observer
 }
@@ -33,7 +35,7 @@ type codeCounter struct {
 	counter prometheus.Counter
 }
 
-// Endpoint returns the metrics of requests with some labels. Calls with equal labels return the same Endpoint.
+// Endpoint returns the Endpoint for requests with the given labels. Calls with equal labels return the same Endpoint.
 func (m *Metrics) Endpoint(r Request) *Endpoint {
 	m.lock.RLock()
 	e := m.endpoints[r]
@@ -50,7 +52,8 @@ func (m *Metrics) Endpoint(r Request) *Endpoint {
 	return e
 }
 
-// Done counts a completed request with its status code, duration and response size. A watch is completed when it ends.
+// Done counts a completed request with its status code, its duration and the size of its response in bytes. A watch is
+// completed when it ends.
 func (e *Endpoint) Done(code int, took time.Duration, bytes int) {
 	e.counter(code).Inc()
 	c := e.completed.Load()
@@ -73,29 +76,30 @@ func (e *Endpoint) LongRunning(change int) {
 	if g == nil {
 		made := e.families.longRunning.WithLabelValues(e.request.short()...)
 		g = &made
-		e.longRunning.Store(g) // concurrent calls store the same gauge
+		e.longRunning.Store(g) // concurrent calls store the same gauge, because Prometheus has one per label values
 	}
 	(*g).Add(float64(change))
 }
 
-// Terminated counts a request that the server rejected or ended to protect itself: too many in flight, or timed out. Done counts
-// it, too.
+// Terminated counts a request that the server rejected because too many were in flight, or ended because it timed out. The
+// caller calls Done for the request as well.
 func (e *Endpoint) Terminated(code int) {
 	e.families.terminations.WithLabelValues(append(e.request.short(), strconv.Itoa(code))...).Inc()
 }
 
-// WithoutManagedFields counts a response without managedFields.
+// WithoutManagedFields counts a response from which managedFields are omitted at the request of the client.
 func (e *Endpoint) WithoutManagedFields() {
 	c := e.dropped.Load()
 	if c == nil {
 		made := e.families.dropped.WithLabelValues(e.request.short()...)
 		c = &made
-		e.dropped.Store(c) // concurrent calls store the same counter
+		e.dropped.Store(c) // concurrent calls store the same counter, because Prometheus has one per label values
 	}
 	(*c).Inc()
 }
 
-// Deprecated records a request to a deprecated API, and the release that removes it; "" if that is unknown.
+// Deprecated records that a deprecated API was requested. removedRelease is the release that removes the API, "" if it is
+// unknown.
 func (e *Endpoint) Deprecated(removedRelease string) {
 	if e.deprecated.Load() {
 		return
@@ -105,7 +109,7 @@ func (e *Endpoint) Deprecated(removedRelease string) {
 	e.deprecated.Store(true)
 }
 
-// counter returns the counter of a status code.
+// counter returns the counter for a status code, which it creates if necessary.
 func (e *Endpoint) counter(code int) prometheus.Counter {
 	if c := find(e.codes.Load(), code); c != nil {
 		return c
@@ -125,7 +129,7 @@ func (e *Endpoint) counter(code int) prometheus.Counter {
 	return c
 }
 
-// find returns the counter of a status code; nil if there is none.
+// find returns the counter for a status code, nil if there is none.
 func find(codes *[]codeCounter, code int) prometheus.Counter {
 	if codes == nil {
 		return nil
@@ -138,7 +142,7 @@ func find(codes *[]codeCounter, code int) prometheus.Counter {
 	return nil
 }
 
-// makeCompleted looks up the series of completed requests. Concurrent calls find the same series.
+// makeCompleted creates the series in completed and stores them. Concurrent calls get the same series from Prometheus.
 func (e *Endpoint) makeCompleted() *completed {
 	r, f := e.request, e.families
 	c := &completed{durations: f.durations.WithLabelValues(r.long()...)}
@@ -152,12 +156,12 @@ func (e *Endpoint) makeCompleted() *completed {
 	return c
 }
 
-// long returns the values of requestLabels.
+// long returns the values of the labels in requestLabels, in the same order.
 func (r Request) long() []string {
 	return []string{string(r.Verb), string(r.DryRun), r.Group, r.Version, r.Resource, r.Subresource, string(r.Scope), r.component()}
 }
 
-// short returns the values of shortLabels.
+// short returns the values of the labels in shortLabels, in the same order.
 func (r Request) short() []string {
 	return []string{string(r.Verb), r.Group, r.Version, r.Resource, r.Subresource, string(r.Scope), r.component()}
 }

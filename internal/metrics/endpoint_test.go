@@ -9,13 +9,15 @@ import (
 	"time"
 )
 
+// Labels of requests to deployments: an apply, a list, and a dry run of an update of the subresource status.
 var (
 	applying = Request{Group: "apps", Version: "v1", Resource: "deployments", Scope: ResourceScope, Verb: Apply}
 	listing  = Request{Group: "apps", Version: "v1", Resource: "deployments", Scope: NamespaceScope, Verb: List}
-	trying   = Request{Group: "apps", Version: "v1", Resource: "deployments", Subresource: "status", Scope: ResourceScope, Verb: Put, DryRun: DryRunAll}
+	dryRun   = Request{Group: "apps", Version: "v1", Resource: "deployments", Subresource: "status", Scope: ResourceScope, Verb: Put, DryRun: DryRunAll}
 )
 
-// labels returns the labels of a series in a scrape, in the order of their names.
+// labels returns the labels with the given names in the form that page.series expects. A name of the form name=value replaces
+// the value in the request.
 func (r Request) labels(names ...string) string {
 	values := map[string]string{
 		"component": "apiserver", "dry_run": string(r.DryRun), "group": r.Group, "resource": r.Resource, "scope": string(r.Scope),
@@ -32,12 +34,15 @@ func (r Request) labels(names ...string) string {
 	return strings.Join(pairs, ",")
 }
 
+// shortNames are the names in shortLabels, in alphabetical order.
 var shortNames = []string{"component", "group", "resource", "scope", "subresource", "verb", "version"}
 
+// total returns the labels of the series of apiserver_request_total for a status code.
 func (r Request) total(code string) string {
 	return r.labels("code="+code, "component", "dry_run", "group", "resource", "scope", "subresource", "verb", "version")
 }
 
+// TestEndpointDone checks that Done records the count by status code, the durations, and the sizes of the responses to reads.
 func TestEndpointDone(t *testing.T) {
 	m := New()
 	m.Endpoint(applying).Done(201, time.Second, 900)
@@ -45,14 +50,14 @@ func TestEndpointDone(t *testing.T) {
 	m.Endpoint(applying).Done(200, time.Second/2, 900)
 	m.Endpoint(applying).Done(409, time.Second, 900)
 	m.Endpoint(listing).Done(200, 2*time.Second, 12345)
-	m.Endpoint(trying).Done(200, 2*time.Second, 900)
+	m.Endpoint(dryRun).Done(200, 2*time.Second, 900)
 
 	p := scrape(t, m)
 	p.expect(t, "apiserver_request_total", applying.total("200"), 2)
 	p.expect(t, "apiserver_request_total", applying.total("201"), 1)
 	p.expect(t, "apiserver_request_total", applying.total("409"), 1)
 	p.expect(t, "apiserver_request_total", listing.total("200"), 1)
-	p.expect(t, "apiserver_request_total", trying.total("200"), 1)
+	p.expect(t, "apiserver_request_total", dryRun.total("200"), 1)
 
 	long := applying.labels("component", "dry_run", "group", "resource", "scope", "subresource", "verb", "version")
 	p.expectHistogram(t, "apiserver_request_duration_seconds", long, 4, 3, []float64{0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1,
@@ -62,11 +67,12 @@ func TestEndpointDone(t *testing.T) {
 	p.expectHistogram(t, "apiserver_response_sizes", listing.labels(shortNames...), 1, 12345, []float64{1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9})
 }
 
-// TestUncountedRequests: writes have no response size, and dry runs no SLI duration.
+// TestUncountedRequests checks that the response sizes of writes and the SLI durations of dry runs are not recorded, and that
+// an endpoint without requests has no series.
 func TestUncountedRequests(t *testing.T) {
 	m := New()
-	m.Endpoint(listing) // looked up, never used
-	m.Endpoint(trying).Done(200, time.Second, 900)
+	m.Endpoint(listing) // an endpoint without requests
+	m.Endpoint(dryRun).Done(200, time.Second, 900)
 	p := scrape(t, m)
 	for _, name := range []string{"apiserver_request_sli_duration_seconds", "apiserver_response_sizes", "apiserver_longrunning_requests"} {
 		if p[name] != nil {
@@ -74,7 +80,7 @@ func TestUncountedRequests(t *testing.T) {
 		}
 	}
 	if got := len(p["apiserver_request_total"].GetMetric()); got != 1 {
-		t.Errorf("%d series of requests, want 1", got)
+		t.Errorf("apiserver_request_total has %d series, want 1", got)
 	}
 }
 
@@ -103,7 +109,7 @@ func TestTerminatedAndDeprecated(t *testing.T) {
 	p.expect(t, "apiserver_requested_deprecated_apis", listing.labels("group", "removed_release=1.40", "resource", "subresource", "version"), 1)
 }
 
-// TestConcurrentEndpoint: concurrent requests that create the same series are all counted.
+// TestConcurrentEndpoint checks that no request is lost when concurrent requests create the same series.
 func TestConcurrentEndpoint(t *testing.T) {
 	const goroutines, requests = 8, 200
 	m := New()
@@ -144,23 +150,24 @@ func TestVerbsAndScopes(t *testing.T) {
 		{"juggle", "", "", Other, ClusterScope},
 	} {
 		if verb, scope := VerbOf(test.action), ScopeOf(test.action, test.namespace, test.name); verb != test.verb || scope != test.scope {
-			t.Errorf("%s of %q/%q: %s %q, want %s %q", test.action, test.namespace, test.name, verb, scope, test.verb, test.scope)
+			t.Errorf("%s of %q/%q: got verb %s and scope %q, want %s and %q", test.action, test.namespace, test.name, verb, scope, test.verb, test.scope)
 		}
 	}
 }
 
-// TestRequestAllocations: counting a request does not allocate.
+// TestRequestAllocations checks that recording the metrics of a request does not allocate after the series have been created.
 func TestRequestAllocations(t *testing.T) {
 	m := New()
 	e, w := m.Endpoint(listing), m.Watched("apps", "v1", "deployments")
 	for name, f := range requestParts(m, e, w) {
-		f() // makes the series
+		f() // creates the series
 		if got := testing.AllocsPerRun(100, f); got != 0 {
 			t.Errorf("%s: %v allocations, want none", name, got)
 		}
 	}
 }
 
+// requestParts returns functions that record parts of the metrics of a request, by name.
 func requestParts(m *Metrics, e *Endpoint, w Watched) map[string]func() {
 	return map[string]func(){
 		"Endpoint":    func() { m.Endpoint(listing) },
@@ -179,6 +186,7 @@ func requestParts(m *Metrics, e *Endpoint, w Watched) map[string]func() {
 	}
 }
 
+// BenchmarkRequest measures the functions of requestParts with concurrent calls.
 func BenchmarkRequest(b *testing.B) {
 	m := New()
 	e, w := m.Endpoint(listing), m.Watched("apps", "v1", "deployments")

@@ -2,7 +2,7 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Labels, in the order of their values in calls of WithLabelValues.
+// Names of the labels of metrics. Calls of WithLabelValues pass the values in the same order.
 var (
 	requestLabels    = []string{"verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"}
 	shortLabels      = []string{"verb", "group", "version", "resource", "subresource", "scope", "component"}
@@ -14,24 +14,25 @@ var (
 	policyLabels     = []string{"policy", "policy_binding", "error_type", "enforcement_action"}
 )
 
-// Buckets, in seconds and bytes.
+// Upper bounds of histogram buckets: bytes in responseBuckets and eventBuckets, seconds in all others.
 var (
 	sliBuckets = []float64{0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60}
-	// durationBuckets have two shorter buckets than sliBuckets.
+	// durationBuckets contains, in addition to sliBuckets, two buckets for shorter durations.
 	durationBuckets  = append([]float64{0.005, 0.025}, sliBuckets...)
 	responseBuckets  = prometheus.ExponentialBuckets(1000, 10, 7)
 	eventBuckets     = prometheus.ExponentialBuckets(1024, 2, 8)
 	hookBuckets      = []float64{0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25}
 	conditionBuckets = []float64{0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25}
 	policyBuckets    = []float64{0.0000005, 0.001, 0.01, 0.1, 1.0}
-	// commitBuckets range from 64 µs, a store in memory, to 1 s, an overloaded disk.
+	// commitBuckets range from 64 µs, which is typical of a store in memory, to 1 s, which indicates an overloaded disk.
 	commitBuckets = prometheus.ExponentialBuckets(64e-6, 2, 15)
 )
 
-// Family describes a metric.
+// Family describes a metric. Type is counter, gauge or histogram.
 type Family struct{ Name, Type, Help string }
 
-// families has the counters, gauges and histograms. Objects and requests in flight are collected on scrape.
+// families holds the counters, gauges and histograms of a server, except the numbers of objects and of requests in flight,
+// which are collected on scrape.
 type families struct {
 	all []Family
 
@@ -64,6 +65,7 @@ type families struct {
 	commitTimes prometheus.Histogram
 }
 
+// newFamilies creates all metrics and adds them to a Prometheus registry.
 func newFamilies(registry *prometheus.Registry) families {
 	r := &registrar{registry: registry}
 	f := families{
@@ -120,13 +122,14 @@ func newFamilies(registry *prometheus.Registry) families {
 	return f
 }
 
-// registrar creates and registers metrics.
+// registrar creates metrics, adds them to a Prometheus registry, and lists their descriptions.
 type registrar struct {
 	registry   *prometheus.Registry
 	registered []Family
 }
 
-// add registers a metric and records its description: a scrape does not return metrics without a series.
+// add adds a metric to the Prometheus registry and its description to registered, which includes metrics without a series,
+// unlike a scrape.
 func (r *registrar) add(c prometheus.Collector, name, kind, help string) {
 	r.registry.MustRegister(c)
 	r.registered = append(r.registered, Family{Name: name, Type: kind, Help: help})

@@ -7,21 +7,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// InFlight is the number of requests in flight. It changes faster than it is scraped, so the reported value is the peak of the
-// last full second, as in Kubernetes. It is safe for concurrent use.
+// InFlight counts the requests in flight. The number changes faster than it is scraped, so the reported value is its maximum in
+// the last full second, as in Kubernetes. It is safe for concurrent use.
 type InFlight struct {
 	now func() time.Time
 
 	lock    sync.Mutex
-	current int
-	second  int64 // the Unix time of peak
-	peak    int   // the maximum in that second
-	last    int   // the maximum in the second before
+	current int   // the number of requests in flight now
+	second  int64 // the Unix time, in seconds, to which peak applies
+	peak    int   // the maximum number of requests in flight during second
+	last    int   // the maximum number of requests in flight during the second before
 }
 
+// newInFlight returns a counter that uses a clock, which is time.Now except in tests.
 func newInFlight(now func() time.Time) *InFlight { return &InFlight{now: now} }
 
-// Enter counts a request that starts, and returns the number of requests including it.
+// Enter counts a request that starts, and returns the number of requests in flight, including that request.
 func (f *InFlight) Enter() int {
 	now := f.now().Unix()
 	f.lock.Lock()
@@ -32,7 +33,7 @@ func (f *InFlight) Enter() int {
 	return f.current
 }
 
-// Leave counts a request that ends.
+// Leave subtracts a request that ends from the requests in flight.
 func (f *InFlight) Leave() {
 	now := f.now().Unix()
 	f.lock.Lock()
@@ -41,7 +42,7 @@ func (f *InFlight) Leave() {
 	f.current--
 }
 
-// Peak returns the maximum of the last full second.
+// Peak returns the maximum number of requests in flight during the last full second.
 func (f *InFlight) Peak() int {
 	now := f.now().Unix()
 	f.lock.Lock()
@@ -50,10 +51,11 @@ func (f *InFlight) Peak() int {
 	return f.last
 }
 
-// turn starts a new period if the clock is in another second. In seconds without calls the number of requests does not change.
+// turn starts a new period if now, a Unix time in seconds, is after the second of the current period. If full seconds have
+// passed without a call, the number of requests in flight has not changed in them, so that it is their maximum.
 func (f *InFlight) turn(now int64) {
 	switch passed := now - f.second; {
-	case passed <= 0: // the same second, or the clock was set back
+	case passed <= 0: // now is in the same second, or the clock was set back
 		return
 	case passed == 1:
 		f.last = f.peak
@@ -63,9 +65,10 @@ func (f *InFlight) turn(now int64) {
 	f.second, f.peak = now, f.current
 }
 
-// inFlightCollector collects the peaks on scrape.
+// inFlightCollector is a Prometheus collector that reports the peaks of requests in flight on each scrape, by request_kind.
 type inFlightCollector struct{ kinds map[string]*InFlight }
 
+// inFlightDescription describes the metric that inFlightCollector reports.
 var inFlightDescription = prometheus.NewDesc("apiserver_current_inflight_requests",
 	"Peak number of requests in flight in the last second, mutating or read-only.", []string{"request_kind"}, nil)
 

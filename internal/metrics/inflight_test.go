@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+// TestInFlight checks that Peak returns the maximum of the last full second, also after seconds without requests and after the
+// clock was set back.
 func TestInFlight(t *testing.T) {
 	now := time.Unix(100, 0)
 	f := newInFlight(func() time.Time { return now })
@@ -27,21 +29,22 @@ func TestInFlight(t *testing.T) {
 	}
 	f.Leave()
 	f.Leave()
-	expect("in the second in which it happens", 0)
+	expect("in the second of the requests", 0)
 	now = now.Add(time.Second)
-	expect("in the next", 3)
-	expect("asked again", 3)
+	expect("in the next second", 3)
+	expect("second call in the same second", 3)
 	now = now.Add(time.Second)
-	expect("one stayed", 1)
+	expect("while one request remains in flight", 1)
 	f.Enter()
 	f.Leave()
 	now = now.Add(10 * time.Second)
-	expect("nothing happened for long", 1)
+	expect("after ten seconds without changes", 1)
 	now = now.Add(-time.Minute)
 	f.Leave()
-	expect("the clock was set back", 1)
+	expect("after the clock was set back", 1)
 }
 
+// TestInFlightScraped checks that a scrape contains the peaks of mutating and read-only requests.
 func TestInFlightScraped(t *testing.T) {
 	now := time.Unix(100, 0)
 	m := New()
@@ -53,7 +56,7 @@ func TestInFlightScraped(t *testing.T) {
 	p.expect(t, "apiserver_current_inflight_requests", `request_kind="readOnly"`, 0)
 }
 
-// TestErrorLog: a failed TLS handshake, which net/http reports only in its log, is counted.
+// TestErrorLog checks that a failed TLS handshake, which net/http reports only in its log, is counted.
 func TestErrorLog(t *testing.T) {
 	m := New()
 	read, write := io.Pipe()
@@ -65,13 +68,13 @@ func TestErrorLog(t *testing.T) {
 		// The client does not trust the certificate and sends an alert.
 		_, err := tls.Dial("tcp", server.Listener.Addr().String(), &tls.Config{})
 		if err == nil {
-			t.Error("the client trusts a self-signed certificate")
+			t.Error("tls.Dial() to a server with a self-signed certificate: error = nil, want one")
 		}
 	}()
 	message := make([]byte, 1000)
 	n, err := read.Read(message)
 	if err != nil || !strings.Contains(string(message[:n]), "bad certificate") {
-		t.Errorf("the log has %q, %v", message[:n], err)
+		t.Errorf("log message = %q, error = %v; want it to contain \"bad certificate\"", message[:n], err)
 	}
 	scrape(t, m).expect(t, "apiserver_tls_handshake_errors_total", "", 1)
 }
@@ -80,7 +83,7 @@ func TestErrorLogForwardsOtherMessages(t *testing.T) {
 	m := New()
 	var out bytes.Buffer
 	if n, err := m.ErrorLog(&out).Write([]byte("http: panic serving\n")); n != 20 || err != nil || out.String() != "http: panic serving\n" {
-		t.Errorf("Write() = %d, %v, forwarded %q", n, err, out.String())
+		t.Errorf("Write() = %d, %v, forwarded %q; want the whole message forwarded", n, err, out.String())
 	}
 	scrape(t, m).expect(t, "apiserver_tls_handshake_errors_total", "", 0)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics are the metrics of one server. It is safe for concurrent use.
+// Metrics records the metrics of one server. It is safe for concurrent use.
 type Metrics struct {
-	// ReadOnly and Mutating are the requests in flight, without long-running ones.
+	// ReadOnly and Mutating count the requests in flight, except long-running ones such as watches.
 	ReadOnly, Mutating *InFlight
 
 	registry *prometheus.Registry
@@ -25,7 +25,7 @@ type Metrics struct {
 	endpoints map[Request]*Endpoint
 }
 
-// New returns metrics with their own registry, which includes the metrics of the process and of the Go runtime.
+// New returns Metrics with a Prometheus registry of their own, which includes the metrics of the process and of the Go runtime.
 func New() *Metrics {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -37,7 +37,7 @@ func New() *Metrics {
 		endpoints: map[Request]*Endpoint{},
 	}
 	registry.MustRegister(inFlightCollector{map[string]*InFlight{"readOnly": m.ReadOnly, "mutating": m.Mutating}})
-	// These counters start at 0, so that rate() includes the first increment.
+	// Scrapes contain these counters with the value 0 from the start, so that rate() includes the first increment.
 	for i, result := range commitResults {
 		m.commits[i] = m.families.commits.WithLabelValues(result)
 	}
@@ -47,11 +47,12 @@ func New() *Metrics {
 	return m
 }
 
-// Families returns all counters, gauges and histograms, including those without a series. It does not include metrics that are
-// collected on scrape.
+// Families returns the descriptions of all counters, gauges and histograms, including those without a series. It does not
+// include the metrics that are collected on scrape.
 func (m *Metrics) Families() []Family { return slices.Clone(m.families.all) }
 
-// Handler returns the handler of /metrics: in Prometheus' text format or the negotiated one, compressed if the client accepts gzip.
+// Handler returns the HTTP handler of /metrics. It responds in the format that the Accept header requests, by default in
+// Prometheus' text format, and compresses the response if the client accepts gzip.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
@@ -61,32 +62,34 @@ type CommitResult int
 
 // The results of a commit.
 const (
-	Committed  CommitResult = iota
-	Conflicted              // lost a race: an item did not have the expected revision
-	Failed                  // any other error of the store
+	Committed  CommitResult = iota // the commit is durable
+	Conflicted                     // an item did not have the expected revision, because of a concurrent write
+	Failed                         // the store returned any other error
 )
 
+// commitResults are the values of the label result.
 var commitResults = [...]string{Committed: "committed", Conflicted: "conflict", Failed: "failed"}
 
-// Commit counts a commit to the store.
+// Commit counts a commit to the store with its result and duration.
 func (m *Metrics) Commit(result CommitResult, took time.Duration) {
 	m.commits[result].Inc()
 	m.families.commitTimes.Observe(took.Seconds())
 }
 
-// EntryOutcome is the outcome for a managed fields entry that is invalid or of another version.
+// EntryOutcome is the treatment of a managed fields entry that is invalid or of another API version than the write.
 type EntryOutcome int
 
 // The outcomes of an entry.
 const (
-	Repaired EntryOutcome = iota // completed, or converted to the version that is written
-	Dropped                      // removed: it cannot be decoded
-	Kept                         // left unchanged, because it cannot be converted
+	Repaired EntryOutcome = iota // the entry was completed, or converted to the API version of the write
+	Dropped                      // the entry was removed, because it cannot be decoded
+	Kept                         // the entry was left unchanged, because it cannot be converted
 )
 
+// entryOutcomes are the values of the label outcome.
 var entryOutcomes = [...]string{Repaired: "repaired", Dropped: "dropped", Kept: "kept"}
 
-// ManagedFields counts managed fields entries.
+// ManagedFields adds a number of managed fields entries to the counter of an outcome.
 func (m *Metrics) ManagedFields(outcome EntryOutcome, entries int) {
 	m.entries[outcome].Add(float64(entries))
 }

@@ -16,9 +16,10 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// page is a parsed scrape, by family name.
+// page is the parsed response of /metrics, by name of the metric family.
 type page map[string]*dto.MetricFamily
 
+// scrape requests /metrics and parses the response.
 func scrape(t *testing.T, m *Metrics) page {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -34,7 +35,8 @@ func scrape(t *testing.T, m *Metrics) page {
 	return families
 }
 
-// series returns the series of a family with some labels, which are sorted: `a="1",b="2"`.
+// series returns the series of a metric family with the given labels, which are sorted by name, such as `a="1",b="2"`. It
+// ends the test if there is none.
 func (p page) series(t *testing.T, name, labels string) *dto.Metric {
 	t.Helper()
 	var all []string
@@ -45,10 +47,11 @@ func (p page) series(t *testing.T, name, labels string) *dto.Metric {
 			all = append(all, text)
 		}
 	}
-	t.Fatalf("%s has no series {%s}, but\n%s", name, labels, strings.Join(all, "\n"))
+	t.Fatalf("%s: got the series\n%s\nwant one with the labels {%s}", name, strings.Join(all, "\n"), labels)
 	return nil
 }
 
+// labelText returns the labels of a series in the form that page.series expects.
 func labelText(series *dto.Metric) string {
 	var labels []string
 	for _, label := range series.GetLabel() {
@@ -57,6 +60,7 @@ func labelText(series *dto.Metric) string {
 	return strings.Join(labels, ",")
 }
 
+// expect checks the value of a counter or gauge.
 func (p page) expect(t *testing.T, name, labels string, want float64) {
 	t.Helper()
 	series := p.series(t, name, labels)
@@ -65,6 +69,7 @@ func (p page) expect(t *testing.T, name, labels string, want float64) {
 	}
 }
 
+// expectHistogram checks the number and sum of the samples of a histogram, and the upper bounds of its buckets except +Inf.
 func (p page) expectHistogram(t *testing.T, name, labels string, count uint64, sum float64, bounds []float64) {
 	t.Helper()
 	h := p.series(t, name, labels).GetHistogram()
@@ -72,7 +77,7 @@ func (p page) expectHistogram(t *testing.T, name, labels string, count uint64, s
 		t.Errorf("%s{%s}: %d samples with the sum %v, want %d with %v", name, labels, h.GetSampleCount(), h.GetSampleSum(), count, sum)
 	}
 	var got []float64
-	for _, bucket := range h.GetBucket()[:len(h.GetBucket())-1] { // without the bucket +Inf
+	for _, bucket := range h.GetBucket()[:len(h.GetBucket())-1] { // the last bucket is +Inf
 		got = append(got, bucket.GetUpperBound())
 	}
 	if !slices.Equal(got, bounds) {
@@ -80,20 +85,22 @@ func (p page) expectHistogram(t *testing.T, name, labels string, count uint64, s
 	}
 }
 
+// TestProcessAndRuntime checks that a scrape contains metrics of the process and of the Go runtime.
 func TestProcessAndRuntime(t *testing.T) {
 	p := scrape(t, New())
 	for _, name := range []string{"go_goroutines", "go_memstats_alloc_bytes", "process_cpu_seconds_total", "process_resident_memory_bytes"} {
 		if p[name] == nil {
-			t.Errorf("%s is missing", name)
+			t.Errorf("scrape: got no metric %s, want it", name)
 		}
 	}
 }
 
+// TestMetricsAreIndependent checks that two Metrics in a process share no series of requests.
 func TestMetricsAreIndependent(t *testing.T) {
 	one, other := New(), New()
 	one.Endpoint(Request{Verb: Get, Subresource: "/healthz"}).Done(200, time.Millisecond, 2)
 	if got := scrape(t, other)["apiserver_request_total"]; got != nil {
-		t.Errorf("the metrics of another server have the series %v", got)
+		t.Errorf("apiserver_request_total of the Metrics without requests = %v, want no series", got)
 	}
 }
 
@@ -108,7 +115,7 @@ func TestGzip(t *testing.T) {
 	}
 	text, err := io.ReadAll(unzipped)
 	if err != nil || !strings.Contains(string(text), "go_goroutines ") {
-		t.Errorf("decompressed response: %q, %v", text, err)
+		t.Errorf("decompressed response = %q, error = %v; want it to contain go_goroutines", text, err)
 	}
 }
 
@@ -163,6 +170,6 @@ func TestWatched(t *testing.T) {
 	p.expect(t, "apiserver_watch_events_total", labels, 3)
 	p.expectHistogram(t, "apiserver_watch_events_sizes", labels, 3, 5124, []float64{1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072})
 	if got := p.series(t, "apiserver_watch_events_sizes", labels).GetHistogram().GetBucket()[0].GetCumulativeCount(); got != 2 {
-		t.Errorf("%d events of at most 1024 bytes, want 2", got)
+		t.Errorf("bucket of events of at most 1024 bytes: got %d events, want 2", got)
 	}
 }

@@ -6,21 +6,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// ObjectCount is the number of objects of a resource. The core group is "".
+// ObjectCount is the number of objects of a resource. Group is "" for the core group.
 type ObjectCount struct {
 	Group, Resource string
 	Objects         int
 }
 
-// CountObjects sets the function that returns the numbers of objects, which is called on every scrape. CountObjects must be
-// called at most once.
+// CountObjects sets the function that returns the number of objects of each resource. Every scrape calls the function.
+// CountObjects must be called at most once.
 func (m *Metrics) CountObjects(counts func() iter.Seq[ObjectCount]) {
 	m.registry.MustRegister(objectCollector{counts})
 }
 
-// objectCollector collects the numbers of objects on scrape.
+// objectCollector is a Prometheus collector that reports the number of objects of each resource on each scrape.
 type objectCollector struct{ counts func() iter.Seq[ObjectCount] }
 
+// storageObjects and resourceObjects describe the metrics that objectCollector reports.
 var (
 	storageObjects = prometheus.NewDesc("apiserver_storage_objects",
 		"Number of objects, by RESOURCE.GROUP; apiserver_resource_objects has separate labels.", []string{"resource"}, nil)

@@ -1,8 +1,8 @@
 package metrics
 
-// Request has the labels of a request. All values must come from closed sets and never from a client, since each combination
-// takes memory. A path that is not a resource, such as /healthz, is the Subresource, and all other labels except Verb are empty,
-// as in Kubernetes.
+// Request holds the labels of request metrics. Their values must come from closed sets and never from a client, because each
+// combination of values takes memory. For a path that is not a resource, such as /healthz, Subresource is the path, and all
+// other labels except Verb are empty, as in Kubernetes.
 type Request struct {
 	Group, Version, Resource, Subresource string
 	Scope                                 Scope
@@ -10,10 +10,11 @@ type Request struct {
 	DryRun                                DryRun
 }
 
-// Verb is the label verb: the HTTP method, or a verb that shares its method with others.
+// Verb is the value of the label verb: an HTTP method, or LIST, WATCH, APPLY and CONNECT, which share their methods with other
+// verbs.
 type Verb string
 
-// The verbs. A deletecollection is DELETE, too; its Scope differs.
+// The values of the label verb. The RBAC verbs delete and deletecollection are both DELETE; they have different scopes.
 const (
 	Get    Verb = "GET"
 	List   Verb = "LIST"
@@ -29,9 +30,10 @@ const (
 	Other Verb = "other"
 )
 
-// VerbOf returns the label of an RBAC verb; Other for an unknown one. An apply has the RBAC verb patch: the caller sets [Apply].
-func VerbOf(action string) Verb {
-	switch action {
+// VerbOf returns the label for an RBAC verb, Other if the verb is unknown. It returns Patch for an apply, whose RBAC verb is
+// patch; the caller replaces it by [Apply].
+func VerbOf(rbacVerb string) Verb {
+	switch rbacVerb {
 	case "get":
 		return Get
 	case "list":
@@ -50,21 +52,21 @@ func VerbOf(action string) Verb {
 	return Other
 }
 
-// Scope is the label scope.
+// Scope is the value of the label scope.
 type Scope string
 
-// The scopes.
+// The values of the label scope.
 const (
-	ResourceScope  Scope = "resource"  // one object, also a create
-	NamespaceScope Scope = "namespace" // the objects of a namespace
-	ClusterScope   Scope = "cluster"   // all objects
-	NoScope        Scope = ""          // not about objects
+	ResourceScope  Scope = "resource"  // the request reads or writes one object, or creates one
+	NamespaceScope Scope = "namespace" // the request reads or deletes the objects of a namespace
+	ClusterScope   Scope = "cluster"   // the request reads or deletes the objects of all namespaces, or cluster-scoped objects
+	NoScope        Scope = ""          // the path of the request is not a resource
 )
 
-// ScopeOf returns the scope of a request to a resource.
-func ScopeOf(action, namespace, name string) Scope {
+// ScopeOf returns the scope of a request to a resource. namespace and name are "" if the path does not contain them.
+func ScopeOf(rbacVerb, namespace, name string) Scope {
 	switch {
-	case name != "" || action == "create":
+	case name != "" || rbacVerb == "create":
 		return ResourceScope
 	case namespace != "":
 		return NamespaceScope
@@ -72,20 +74,20 @@ func ScopeOf(action, namespace, name string) Scope {
 	return ClusterScope
 }
 
-// DryRun is the label dry_run.
+// DryRun is the value of the label dry_run.
 type DryRun string
 
-// The values of dry_run. All is the only valid value of the query parameter.
+// The values of the label dry_run. The only valid value of the query parameter dryRun is All.
 const (
 	NoDryRun      DryRun = ""
 	DryRunAll     DryRun = "All"
-	DryRunInvalid DryRun = "invalid" // the request is rejected
+	DryRunInvalid DryRun = "invalid" // the query parameter has any other value, and the request is rejected
 )
 
-// hasSize reports whether response sizes are counted, as for reads.
+// hasSize reports whether the sizes of responses are recorded for requests with the verb, which is the case for reads.
 func (v Verb) hasSize() bool { return v == Get || v == List || v == Watch }
 
-// component returns the label component: "apiserver" for resources, "" for other paths, as in Kubernetes.
+// component returns the value of the label component: "apiserver" for resources, "" for other paths, as in Kubernetes.
 func (r Request) component() string {
 	if r.Resource == "" {
 		return ""

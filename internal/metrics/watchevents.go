@@ -2,14 +2,14 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Watched has the metrics of the watches of a resource at a version.
+// Watched records the metrics of watches of a resource at an API version.
 type Watched struct {
 	initial prometheus.Counter
 	events  prometheus.Counter
 	sizes   prometheus.Observer
 }
 
-// Watched returns the metrics of a watch.
+// Watched returns the metrics for watches of a resource. Each watch calls it once, when it starts.
 func (m *Metrics) Watched(group, version, resource string) Watched {
 	return Watched{
 		initial: m.families.initEvents.WithLabelValues(group, resource),
@@ -18,10 +18,11 @@ func (m *Metrics) Watched(group, version, resource string) Watched {
 	}
 }
 
-// Initial counts the initial events of a watch. Sent counts them, too.
+// Initial adds a number of initial events, which describe the state at the start of a watch. The caller calls Sent for each of
+// these events as well.
 func (w Watched) Initial(events int) { w.initial.Add(float64(events)) }
 
-// Sent counts an event that a watch sent.
+// Sent counts an event that was sent to the client of a watch, with its encoded size in bytes.
 func (w Watched) Sent(bytes int) {
 	w.events.Inc()
 	w.sizes.Observe(float64(bytes))
