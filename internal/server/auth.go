@@ -20,13 +20,14 @@ func isPublic(path string) bool {
 	return false
 }
 
-// isAlwaysAllowed reports whether the request reads a public path.
+// isAlwaysAllowed reports whether the request reads a public path, which requires neither authentication nor authorization.
 func (q *request) isAlwaysAllowed() bool {
 	reads := q.r.Method == http.MethodGet || q.r.Method == http.MethodHead
 	return reads && !q.target.isResource() && isPublic(q.target.path)
 }
 
-// authenticate sets the user of the request, which is the impersonated user if the request impersonates one.
+// authenticate sets q.user to the authenticated user or, if the request impersonates a user, to the impersonated one. It
+// returns a 401 if the request is not authenticated, and a 403 if the user may not impersonate.
 func (q *request) authenticate() error {
 	response, ok, err := q.h.Authenticator.AuthenticateRequest(q.r)
 	switch {
@@ -56,8 +57,8 @@ func (q *request) authorize() error {
 	return rbac.Check(q.r.Context(), q.h.Authorizer, q.attributes())
 }
 
-// attributes describes the request to the authorizer. The result is part of the request, which saves an allocation; the next
-// call overwrites it.
+// attributes returns the attributes of the request for the authorizer. They are stored in the request to save an allocation;
+// the next call overwrites them.
 func (q *request) attributes() *rbac.Attributes {
 	t, a := &q.target, &q.access
 	if !t.isResource() {
@@ -77,7 +78,7 @@ func (q *request) attributes() *rbac.Attributes {
 	return a
 }
 
-// setSelectors sets the selectors that the authorizer may parse.
+// setSelectors sets the functions with which the authorizer parses the field and label selectors if it needs them.
 func (q *request) setSelectors(a *rbac.Attributes) {
 	if text := q.query().Get("fieldSelector"); text != "" {
 		a.FieldSelector = func() (fields.Requirements, error) {
@@ -100,9 +101,9 @@ func (q *request) setSelectors(a *rbac.Attributes) {
 	}
 }
 
-// nameInSelector returns the name in a field selector metadata.name=NAME; "" if there is none. A user that may read one object
-// may also list and watch that object alone. A deletecollection has no name, as in Kubernetes: a role with resourceNames does
-// not allow it.
+// nameInSelector returns the name in the field selector metadata.name=NAME, "" if there is none. Authorization uses it as the
+// name of the object, so that a user that may only read one object can list and watch that object. It is not used for
+// deletecollection, as in Kubernetes, so that a role with resourceNames does not allow that verb.
 func (q *request) nameInSelector() string {
 	text := q.query().Get("fieldSelector")
 	if text == "" {

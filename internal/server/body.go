@@ -18,7 +18,7 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// readBody reads and decodes the body of the request.
+// readBody reads the body of the request and converts it to JSON or YAML text. The text is empty if there is no body.
 func (q *request) readBody() (registry.Body, error) {
 	encoded, err := q.bodyEncoding()
 	if err != nil {
@@ -30,7 +30,7 @@ func (q *request) readBody() (registry.Body, error) {
 	}
 	var kind schema.GroupVersionKind
 	if encoded.NeedsGoType {
-		kind = q.sentKind()
+		kind = q.defaultBodyKind()
 	}
 	if body.Text, err = encoded.DecodeBody(body.Text, kind); err != nil {
 		return body, apierrors.NewBadRequest(err.Error())
@@ -38,8 +38,8 @@ func (q *request) readBody() (registry.Body, error) {
 	return body, nil
 }
 
-// bodyEncoding returns the encoding of the body: that of the Content-Type, JSON if there is none. Patches other than apply
-// are JSON.
+// bodyEncoding returns the encoding of the body, which is that of the Content-Type, or JSON if there is no Content-Type. The
+// encoding of a patch that is not an apply is always JSON. It returns a 415 for other media types.
 func (q *request) bodyEncoding() (*encoding.Encoding, error) {
 	if q.r.Method == http.MethodPatch {
 		if e := encoding.ForApply(q.patchType); e != nil {
@@ -60,38 +60,38 @@ func (q *request) bodyEncoding() (*encoding.Encoding, error) {
 	return nil, unsupportedMediaType(header, encoding.MediaTypes()...)
 }
 
-// sentKind returns the kind that a body has if it does not state one.
-func (q *request) sentKind() schema.GroupVersionKind {
+// defaultBodyKind returns the kind of a body that contains no kind and apiVersion.
+func (q *request) defaultBodyKind() schema.GroupVersionKind {
 	if q.r.Method == http.MethodDelete {
 		return schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}
 	}
 	version, kind := q.kind.APIVersion(q.target.version), q.kind.Name
-	if endpoint, err := q.endpoint(); err == nil { // access reviews have no endpoint
+	if endpoint, err := q.endpoint(); err == nil { // the fallback is for access reviews, which have no endpoint
 		version, kind = endpoint.BodyVersion, endpoint.BodyKind
 	}
 	return schema.FromAPIVersionAndKind(version, kind)
 }
 
-// smallBody is the maximum Content-Length for which memory is allocated before the body arrives.
-const smallBody = 256 << 10
+// maxPreallocatedBody is the maximum Content-Length, in bytes, for which memory is allocated before the body arrives.
+const maxPreallocatedBody = 256 << 10
 
-// readText reads the body, up to the limit.
+// readText reads the body. It returns a 413 if the body exceeds Limits.MaxBodyBytes.
 func (q *request) readText() (string, error) {
 	limit := q.h.Limits.MaxBodyBytes
-	// A slow client must not occupy the request for long, even if its body is rejected.
+	// The timeout keeps a slow client from occupying the server for long, even if its body is rejected.
 	timeout := newIOTimeout(q.h.Limits.RequestTimeout, http.NewResponseController(&q.w).SetReadDeadline)
 	timeout.start()
 	defer timeout.stop()
 	if q.r.ContentLength > limit {
 		return "", q.bodyTooLarge()
 	}
-	if n := q.r.ContentLength; n > 0 && n <= smallBody {
+	if n := q.r.ContentLength; n > 0 && n <= maxPreallocatedBody {
 		// net/http ensures that the body is no longer than its Content-Length.
 		b := make([]byte, n)
 		if _, err := io.ReadFull(q.r.Body, b); err != nil {
 			return "", bodyReadError(err)
 		}
-		return unsafe.String(unsafe.SliceData(b), len(b)), nil // b is not modified any more
+		return unsafe.String(unsafe.SliceData(b), len(b)), nil // the string may share the memory of b, because b is not modified after this
 	}
 	b, err := io.ReadAll(io.LimitReader(q.r.Body, limit+1))
 	switch {
@@ -108,14 +108,15 @@ func bodyReadError(err error) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
 }
 
-// bodyTooLarge returns the 413 for a body. It reads some of the rest, since a client that is still sending may not read the response.
+// bodyTooLarge returns the 413 for a body that exceeds the limit. Before that it reads and discards at most twice the limit,
+// because a client may not read the response while it is still sending the body.
 func (q *request) bodyTooLarge() error {
 	limit := q.h.Limits.MaxBodyBytes
 	_, _ = io.CopyN(io.Discard, q.r.Body, 2*limit)
 	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", limit))
 }
 
-// unsupportedMediaType returns the 415 for a Content-Type.
+// unsupportedMediaType returns the 415 for a Content-Type that is not one of the accepted media types.
 func unsupportedMediaType(received string, accepted ...string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,

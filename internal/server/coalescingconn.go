@@ -19,27 +19,27 @@ func (l coalescingListener) Accept() (net.Conn, error) {
 	return newCoalescingConn(conn), nil
 }
 
-// coalescingConn is a connection with write coalescing: Write copies its argument to a buffer, which another
-// goroutine sends, so that writes that follow each other closely share one system call. HTTP/2 flushes the
-// headers, the body and the end of a response separately; BenchmarkWriteCoalescing measures 0.84x the CPU time of
-// client and server for each request. Write blocks only while the buffer is full because the client does not read (backpressure). A
-// failure to send is returned by the next Write.
+// coalescingConn is a connection with write coalescing: Write copies its argument to a buffer, which another goroutine sends,
+// so that several writes in quick succession share one system call. HTTP/2 needs this, because it flushes the headers, the
+// body and the end of a response separately; with write coalescing, BenchmarkWriteCoalescing measures 0.84x the CPU time of
+// client and server for each request. Write blocks only if the buffer is full because the client does not read
+// (backpressure), or if the data is so large that Write sends it itself. If sending fails, the next Write returns the error.
 //
-// The state, guarded by mu:
+// The fields are guarded by mu:
 //
-//	sending    a goroutine is in send, which returns when the buffer is empty
-//	inWrite    the goroutine in send is a Write that blocks until its data is sent
-//	scheduled  a goroutine was started that sends the buffer, unless another one has by then
-//	expired    the write deadline has passed: Write fails, but the buffer is still sent
-//	closing    send closes the connection when the buffer is empty
-//	err        the error of the first failed write to the connection; nothing is sent after it
+//	sending    reports whether a goroutine is in send, which returns when the buffer is empty
+//	inWrite    reports whether the goroutine in send is in Write, which blocks until its data is sent
+//	scheduled  reports whether a goroutine was started that will send the buffer, unless it is sent before that
+//	expired    reports whether the write deadline has passed, after which Write fails but the buffer is still sent
+//	closing    reports whether send must close the connection when the buffer is empty
+//	err        is the error of the first failed write to the connection, after which nothing is sent
 type coalescingConn struct {
 	net.Conn
 
 	mu        sync.Mutex
 	sent      sync.Cond // signalled after each write to the connection, and when the deadline passes
 	buffer    []byte
-	spare     []byte // the memory of the last buffer that was sent, for reuse
+	spare     []byte // the memory of the previous buffer, for reuse
 	sending   bool
 	inWrite   bool
 	scheduled bool
@@ -49,14 +49,16 @@ type coalescingConn struct {
 }
 
 const (
-	// coalesceBytes is the size from which the buffer is sent at once.
+	// coalesceBytes is the minimum size, in bytes, at which Write sends the buffer itself instead of leaving it to another
+	// goroutine.
 	coalesceBytes = 16 << 10
-	// maxBufferBytes is the maximum size of the buffer while the previous one is being sent.
+	// maxBufferBytes is the maximum size, in bytes, of the buffer while the previous buffer is being sent.
 	maxBufferBytes = 64 << 10
 	// lingerTime is the maximum time for sending the rest of the buffer after Close.
 	lingerTime = 5 * time.Second
 )
 
+// newCoalescingConn returns a connection that coalesces the writes to another connection.
 func newCoalescingConn(conn net.Conn) *coalescingConn {
 	c := &coalescingConn{Conn: conn}
 	c.sent.L = &c.mu
@@ -87,7 +89,8 @@ func (c *coalescingConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// writeError returns the error that Write fails with, nil if it can write.
+// writeError returns the error that Write must return because an earlier write failed or the deadline has passed, nil if there
+// is none.
 func (c *coalescingConn) writeError() error {
 	if c.err == nil && c.expired {
 		return os.ErrDeadlineExceeded
@@ -95,6 +98,7 @@ func (c *coalescingConn) writeError() error {
 	return c.err
 }
 
+// sendScheduled sends the buffer, unless another goroutine is sending it.
 func (c *coalescingConn) sendScheduled() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,8 +108,8 @@ func (c *coalescingConn) sendScheduled() {
 	}
 }
 
-// send sends the buffer, and last after it. The caller holds the lock, which send releases while it writes to
-// the connection.
+// send sends the buffer and then last, and all data that is added to the buffer during that time. The caller holds the lock,
+// which send releases while it writes to the connection.
 func (c *coalescingConn) send(last []byte) {
 	c.sending = true
 	for c.err == nil && len(c.buffer)+len(last) > 0 {
@@ -119,13 +123,14 @@ func (c *coalescingConn) send(last []byte) {
 	}
 	c.sending = false
 	if c.err != nil || cap(c.spare)+cap(c.buffer) > 2*coalesceBytes {
-		c.spare, c.buffer = nil, nil // an idle connection retains little memory, a failed one none
+		c.spare, c.buffer = nil, nil // an idle connection retains at most 2*coalesceBytes, a failed one nothing
 	}
 	if c.closing {
-		_ = c.Conn.Close() // Close has returned already
+		_ = c.Conn.Close() // the error cannot be reported, because Close of c has returned
 	}
 }
 
+// writeBoth writes first and last, which may be empty, with one system call.
 func writeBoth(conn net.Conn, first, last []byte) (err error) {
 	if len(last) == 0 {
 		_, err = conn.Write(first)
@@ -135,8 +140,9 @@ func writeBoth(conn net.Conn, first, last []byte) (err error) {
 	return err
 }
 
-// SetWriteDeadline implements net.Conn. crypto/tls sets a deadline in the past when it closes a connection, and
-// relies on earlier writes having reached the kernel: the buffer is still sent then.
+// SetWriteDeadline implements net.Conn. After a deadline in the past, Write fails, but the buffer is still sent within
+// lingerTime: crypto/tls sets such a deadline when it closes a connection, and assumes that the kernel has received all
+// earlier writes.
 func (c *coalescingConn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +162,7 @@ func (c *coalescingConn) SetDeadline(t time.Time) error {
 	return c.SetReadDeadline(t)
 }
 
-// Close closes the connection after the buffer was sent.
+// Close closes the connection after the buffer has been sent, or after lingerTime. It does not wait for that.
 func (c *coalescingConn) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

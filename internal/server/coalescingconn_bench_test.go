@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// BenchmarkWriteCoalescing measures requests of eight clients over HTTP/2 with and without write coalescing. The CPU time is that
-// of clients and server together.
+// BenchmarkWriteCoalescing measures requests of eight clients over HTTP/2 with and without write coalescing. The reported CPU
+// time per request is that of clients and server together.
 func BenchmarkWriteCoalescing(b *testing.B) {
 	body := []byte(`{"filler":"` + strings.Repeat("x", 3000) + `"}`)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -49,6 +49,7 @@ func BenchmarkWriteCoalescing(b *testing.B) {
 	}
 }
 
+// fetch sends a GET request and reads the whole response.
 func fetch(transport http.RoundTripper, url string) error {
 	r, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {

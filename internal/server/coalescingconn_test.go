@@ -15,8 +15,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// pipe returns both ends of a connection, the first with write coalescing.
-func pipe(t *testing.T) (*coalescingConn, net.Conn) {
+// pipe returns the two ends of a TCP connection: that of the server, with write coalescing, and that of the client.
+func pipe(t *testing.T) (server *coalescingConn, client net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -35,7 +35,8 @@ func pipe(t *testing.T) (*coalescingConn, net.Conn) {
 	return here.(*coalescingConn), there
 }
 
-// TestCoalescingKeepsOrder: writes of any size arrive once and in order, and Close sends the buffer first.
+// TestCoalescingKeepsOrder checks that writes of any size arrive exactly once and in order, and that Close sends the buffer
+// before it closes the connection.
 func TestCoalescingKeepsOrder(t *testing.T) {
 	here, there := pipe(t)
 	var want []byte
@@ -45,10 +46,10 @@ func TestCoalescingKeepsOrder(t *testing.T) {
 			part := bytes.Repeat([]byte{byte(i)}, 1+i*i%(3*coalesceBytes))
 			want = append(want, part...)
 			if n, err := here.Write(part); n != len(part) || err != nil {
-				t.Errorf("write %d: Write() = %d, %v", i, n, err)
+				t.Errorf("write %d: Write() = %d, %v; want %d, nil", i, n, err, len(part))
 			}
 		}
-		if err := here.SetWriteDeadline(time.Now()); err != nil { // as TLS does at the end
+		if err := here.SetWriteDeadline(time.Now()); err != nil { // crypto/tls sets such a deadline before it closes the connection
 			t.Error(err)
 		}
 		if err := here.Close(); err != nil {
@@ -58,16 +59,16 @@ func TestCoalescingKeepsOrder(t *testing.T) {
 	got, err := io.ReadAll(there)
 	group.Wait()
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("received %d bytes, %v, want the %d bytes that were written", len(got), err, len(want))
+		t.Errorf("client received %d bytes, error %v; want exactly the %d bytes that were written", len(got), err, len(want))
 	}
 }
 
-// TestCoalescingSendsTogether: consecutive writes share one write to the connection.
+// TestCoalescingSendsTogether checks that consecutive calls of Write result in one write to the connection.
 func TestCoalescingSendsTogether(t *testing.T) {
-	counted := &countedConn{}
+	counted := &countingConn{}
 	g := newCoalescingConn(counted)
 	g.mu.Lock()
-	g.scheduled = true // the goroutine that sends has not run yet
+	g.scheduled = true // simulates a sending goroutine that was started but has not run yet
 	g.mu.Unlock()
 	for range 3 {
 		if _, err := g.Write([]byte("x")); err != nil {
@@ -76,23 +77,24 @@ func TestCoalescingSendsTogether(t *testing.T) {
 	}
 	g.sendScheduled()
 	if counted.writes != 1 || counted.bytes != 3 {
-		t.Errorf("the connection received %d writes of %d bytes, want one of 3", counted.writes, counted.bytes)
+		t.Errorf("the connection received %d writes of %d bytes in total, want one write of 3 bytes", counted.writes, counted.bytes)
 	}
 }
 
-type countedConn struct {
+// countingConn is a connection that counts writes and bytes, and discards the bytes.
+type countingConn struct {
 	net.Conn
 	writes, bytes int
 }
 
-func (c *countedConn) Write(p []byte) (int, error) {
+func (c *countingConn) Write(p []byte) (int, error) {
 	c.writes++
 	c.bytes += len(p)
 	return len(p), nil
 }
 
-// TestCoalescingBackpressure: Write blocks while the client does not read, until its deadline, and
-// Close does not block.
+// TestCoalescingBackpressure checks that Write blocks until its deadline if the client does not read, that the buffer remains
+// limited, and that Close does not block.
 func TestCoalescingBackpressure(t *testing.T) {
 	here, _ := pipe(t)
 	timer := time.AfterFunc(100*time.Millisecond, func() { _ = here.SetWriteDeadline(time.Unix(0, 0)) })
@@ -106,27 +108,27 @@ func TestCoalescingBackpressure(t *testing.T) {
 		written += n
 	}
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("after %d bytes Write() = %v, want %v", written, err, os.ErrDeadlineExceeded)
+		t.Errorf("Write() after %d bytes that the client has not read = %v, want %v", written, err, os.ErrDeadlineExceeded)
 	}
 	here.mu.Lock()
 	buffered := len(here.buffer)
 	here.mu.Unlock()
 	if buffered > maxBufferBytes {
-		t.Errorf("%d bytes are buffered, want at most %d", buffered, maxBufferBytes)
+		t.Errorf("the buffer contains %d bytes, want at most %d", buffered, maxBufferBytes)
 	}
 	start := time.Now()
 	if err := here.Close(); err != nil {
 		t.Error(err)
 	}
 	if took := time.Since(start); took > lingerTime/2 {
-		t.Errorf("Close() took %v, want it not to wait for the client", took)
+		t.Errorf("Close() took %v, want less than %v, because it must not wait for the client", took, lingerTime/2)
 	}
 	if _, err := here.Conn.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("Read() = %v, want %v", err, net.ErrClosed)
+		t.Errorf("Read() after Close() = %v, want %v", err, net.ErrClosed)
 	}
 }
 
-// TestCoalescingFails: Write returns an error after the client has closed the connection.
+// TestCoalescingFails checks that Write returns an error some time after the client has closed the connection.
 func TestCoalescingFails(t *testing.T) {
 	here, there := pipe(t)
 	there.Close()
@@ -136,12 +138,12 @@ func TestCoalescingFails(t *testing.T) {
 	})
 }
 
-// failingConn is a connection whose Write blocks until a test lets it fail.
+// failingConn is a connection whose Write blocks until the test sends the error that Write returns.
 type failingConn struct {
 	net.Conn
-	writing chan struct{}
-	fail    chan error
-	closed  chan struct{}
+	writing chan struct{} // receives a value when Write is called
+	fail    chan error    // the errors of Write
+	closed  chan struct{} // is closed by Close
 }
 
 func (c *failingConn) Write([]byte) (int, error) {
@@ -156,8 +158,8 @@ func (c *failingConn) Close() error {
 	return nil
 }
 
-// TestCoalescingClosesAfterFailure: the buffer is dropped after a failed write to the connection, and Close still
-// closes it.
+// TestCoalescingClosesAfterFailure checks that, after a write to the connection has failed, Write returns an error, and Close
+// closes the connection although the buffer was not sent.
 func TestCoalescingClosesAfterFailure(t *testing.T) {
 	conn := &failingConn{writing: make(chan struct{}), fail: make(chan error), closed: make(chan struct{})}
 	g := newCoalescingConn(conn)
@@ -179,13 +181,13 @@ func TestCoalescingClosesAfterFailure(t *testing.T) {
 	select {
 	case <-conn.closed:
 	case <-time.After(time.Second):
-		t.Error("the connection is still open")
+		t.Error("the connection is still open a second after Close(), want it closed")
 	}
 }
 
-// TestCoalescingReleasesMemory: a connection releases the memory of a large buffer after sending it.
+// TestCoalescingReleasesMemory checks that a connection releases the memory of large buffers after it has sent them.
 func TestCoalescingReleasesMemory(t *testing.T) {
-	g := newCoalescingConn(&countedConn{})
+	g := newCoalescingConn(&countingConn{})
 	g.buffer = make([]byte, maxBufferBytes)
 	freed := make(chan struct{})
 	runtime.SetFinalizer(unsafe.SliceData(g.buffer), func(*byte) { close(freed) })
@@ -198,7 +200,7 @@ func TestCoalescingReleasesMemory(t *testing.T) {
 		select {
 		case <-c:
 		case <-time.After(time.Second):
-			t.Error("the connection retains the memory of the buffer")
+			t.Error("the memory of a sent buffer is still referenced after a second, want it released")
 		}
 	}
 	runtime.KeepAlive(g)

@@ -12,10 +12,11 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// continueToken is the position of the next page of a list. It is opaque to clients.
+// continueToken is the position of the next page of a list. Clients receive it, encoded, as metadata.continue.
 type continueToken struct {
+	// Version is the format of the token, continueVersion.
 	Version string `json:"v"`
-	// Revision is the revision of the first page; latestRevision if the rest of the list may be newer.
+	// Revision is the revision of the first page, or latestRevision if the next page may be of a later revision.
 	Revision int64 `json:"rv"`
 	// After is the key of the last object of the previous page.
 	After string `json:"after"`
@@ -26,12 +27,12 @@ const (
 	latestRevision  = -1
 )
 
-// newContinue returns the token of the page after a list.
+// newContinue returns the encoded token of the page that follows a page of a list. The page must not be empty.
 func newContinue(list watchcache.List) string {
 	return continueToken{continueVersion, int64(list.Revision), list.Objects[len(list.Objects)-1].Key()}.String()
 }
 
-// String encodes the token.
+// String returns the token encoded as base64.
 func (t continueToken) String() string {
 	text, err := json.Marshal(t)
 	if err != nil {
@@ -40,7 +41,8 @@ func (t continueToken) String() string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// parseContinue decodes the token of a list of a resource. It rejects tokens of other resources.
+// parseContinue decodes the continue token of a list request. It returns the key after which the page starts and the revision
+// to read, or a 400 for an invalid token and for a token of another resource.
 func parseContinue(o listOptions, kind string) (after string, f watchcache.Freshness, err error) {
 	var t continueToken
 	text, err := base64.RawURLEncoding.DecodeString(o.Continue)
@@ -59,8 +61,8 @@ func parseContinue(o listOptions, kind string) (after string, f watchcache.Fresh
 	return t.After, watchcache.Exactly(storage.Revision(t.Revision)), nil
 }
 
-// expiredContinue returns the 410 for a token whose revision was compacted. It has a token with which the client can continue the
-// list at the latest revision.
+// expiredContinue returns the 410 for a continue token whose revision was compacted. The Status contains a new token with which
+// the client can continue the list after the same key at the latest revision.
 func expiredContinue(after string) error {
 	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, " +
 		"or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - " +

@@ -21,7 +21,7 @@ func (q *request) delete() error {
 	if q.target.subresource != "" {
 		return q.methodNotAllowed()
 	}
-	view, err := q.negotiate() // most responses are a Status, whatever the shape
+	view, err := q.negotiate() // most responses are a Status, for which only the encoding of the view matters
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (q *request) delete() error {
 		code = http.StatusAccepted
 	}
 	if deleted.Pending || q.kind.ReturnDeletedObject {
-		// The deletion has succeeded, also if the object cannot be converted.
+		// If the object cannot be converted, the response is a Status, because the deletion has succeeded.
 		if shown, err := q.h.Objects.At(deletion.Endpoint, deleted.Object); err == nil {
 			return q.respondConverted(code, view, shown)
 		}
@@ -83,11 +83,11 @@ func (q *request) deleteCollection() error {
 	}
 	ctx, cancel := q.withTimeout()
 	defer cancel()
-	p, err := q.listPage(o, func(query watchcache.Query) (watchcache.List, error) { return q.selected(ctx, query) })
+	p, err := q.listPage(o, func(query watchcache.Query) (watchcache.List, error) { return q.listSelected(ctx, query) })
 	if err != nil {
 		return err
 	}
-	shown, err := q.h.Objects.AllAt(deletion.Endpoint, p.Objects) // before the deletion: the response must not fail afterwards
+	shown, err := q.h.Objects.AllAt(deletion.Endpoint, p.Objects) // converts before the deletion, so that the response cannot fail after it
 	if err != nil {
 		return err
 	}
@@ -101,10 +101,11 @@ func (q *request) deleteCollection() error {
 	return q.respondList(view, deletion.Endpoint, p, shown)
 }
 
-// orphanedPodsWarning is the warning for the deletion of a job without a propagation policy.
+// orphanedPodsWarning is Kubernetes' warning for the deletion of a Job without a propagation policy.
 const orphanedPodsWarning = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
 
-// readDeletion returns the registry request of a deletion. Its options come from the body or, if there is none, from the query.
+// readDeletion returns the registry's request for a deletion, and its DeleteOptions, which it reads from the body or, if there
+// is no body, from the query.
 func (q *request) readDeletion() (registry.Deletion, metav1.DeleteOptions, error) {
 	if err := q.rejectConditionHeaders(); err != nil {
 		return registry.Deletion{}, metav1.DeleteOptions{}, err
@@ -120,7 +121,7 @@ func (q *request) readDeletion() (registry.Deletion, metav1.DeleteOptions, error
 	if err != nil {
 		return registry.Deletion{}, o, err
 	}
-	//lint:ignore SA1019 clients that use it are not warned
+	//lint:ignore SA1019 as in Kubernetes, clients that use the deprecated field get no warning
 	if q.kind.StoreName() == "batch/jobs" && o.PropagationPolicy == nil && o.OrphanDependents == nil {
 		q.warn(orphanedPodsWarning)
 	}
@@ -129,8 +130,9 @@ func (q *request) readDeletion() (registry.Deletion, metav1.DeleteOptions, error
 	return d, o, nil
 }
 
-// rejectConditionHeaders rejects conditional headers, which deletions do not support: ignoring them would delete objects that the
-// client wants to keep. If-Match: * is accepted: an object that does not exist is a 404 anyway.
+// rejectConditionHeaders returns a 400 for deletions with the headers If-Match or If-None-Match, which are not supported:
+// ignoring them would delete objects that the client wants to keep. If-Match: * is accepted, because the deletion of an object
+// that does not exist results in a 404 anyway.
 func (q *request) rejectConditionHeaders() error {
 	match, noneMatch := q.r.Header.Get("If-Match"), q.r.Header.Get("If-None-Match")
 	if (match == "" || match == "*") && noneMatch == "" {
@@ -140,7 +142,7 @@ func (q *request) rejectConditionHeaders() error {
 		"to delete only a certain version put its uid or resourceVersion into the body, as preconditions", match, noneMatch))
 }
 
-// readDeleteOptions decodes the DeleteOptions.
+// readDeleteOptions decodes the DeleteOptions in the body or, if there is no body, in the query.
 func (q *request) readDeleteOptions() (o metav1.DeleteOptions, err error) {
 	body, err := q.readBody()
 	if err != nil {
@@ -158,14 +160,14 @@ func (q *request) readDeleteOptions() (o metav1.DeleteOptions, err error) {
 	query := q.query()
 	o.DryRun = query["dryRun"]
 	if text := query.Get("gracePeriodSeconds"); text != "" {
-		seconds, err := strconv.ParseInt(text, 10, 64) // the registry replaces negative numbers by 1
+		seconds, err := strconv.ParseInt(text, 10, 64) // negative numbers are valid here; the registry replaces them by 1
 		if err != nil {
 			return o, apierrors.NewBadRequest(fmt.Sprintf("gracePeriodSeconds: expected a number, received %q", text))
 		}
 		o.GracePeriodSeconds = &seconds
 	}
 	if orphan, ok := query["orphanDependents"]; ok {
-		//lint:ignore SA1019 clients still use it
+		//lint:ignore SA1019 clients still use the deprecated field
 		o.OrphanDependents = new(len(orphan) == 0 || isTrue(orphan[0]))
 	}
 	if text := query.Get("propagationPolicy"); text != "" {

@@ -7,10 +7,10 @@ import (
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// ReservedPaths are the first path segments that the server itself serves.
+// ReservedPaths lists the first segments of the paths that the server itself serves. Options.Handlers must not use them.
 var ReservedPaths = []string{"api", "apis", "openapi", "version", "healthz", "livez", "readyz", "metrics"}
 
-// findExtra finds the handler of Options.Handlers with the longest prefix of the path.
+// findExtra sets q.extra to the handler in Options.Handlers whose key is the longest prefix of the path, if there is one.
 func (q *request) findExtra() {
 	if len(q.h.Handlers) == 0 || q.target.isResource() {
 		return
@@ -26,7 +26,7 @@ func (q *request) findExtra() {
 	}
 }
 
-// serveExtra calls a handler of Options.Handlers, with the user in the context of the request.
+// serveExtra calls the handler in q.extra with the user in the context of the request.
 func (q *request) serveExtra() error {
 	r := q.r.WithContext(apirequest.WithUser(q.r.Context(), q.user))
 	r.Body = http.MaxBytesReader(&q.w, r.Body, q.h.Limits.MaxBodyBytes)
@@ -34,7 +34,8 @@ func (q *request) serveExtra() error {
 	return nil
 }
 
-// extraWriter is the response of a handler of Options.Handlers, which may expect an http.Flusher.
+// extraWriter is the http.ResponseWriter of handlers in Options.Handlers. It implements http.Flusher, which such handlers may
+// expect.
 type extraWriter struct{ *responseWriter }
 
 // Flush implements http.Flusher.

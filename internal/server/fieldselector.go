@@ -83,8 +83,8 @@ func (q *request) selectorError() error {
 	return nil
 }
 
-// selected lists the objects of a query.
-func (q *request) selected(ctx context.Context, query watchcache.Query) (watchcache.List, error) {
+// listSelected lists the objects of a query.
+func (q *request) listSelected(ctx context.Context, query watchcache.Query) (watchcache.List, error) {
 	list, err := q.h.Cache.List(ctx, query)
 	if err == nil {
 		err = q.selectorError()

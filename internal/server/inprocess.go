@@ -33,13 +33,13 @@ func NewInProcess(h *Handler) *InProcess {
 	return &InProcess{handler: h, active: map[*exchange]struct{}{}}
 }
 
-// inProcessUser is the context key of the user of in-process requests.
-type inProcessUser struct{}
+// inProcessUserKey is the context key of the user of in-process requests.
+type inProcessUserKey struct{}
 
 // InProcessAuthenticator authenticates in-process requests as the user of their transport. A request with an Authorization
 // header is left to other authenticators.
 var InProcessAuthenticator authenticator.Request = authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
-	u, ok := r.Context().Value(inProcessUser{}).(user.Info)
+	u, ok := r.Context().Value(inProcessUserKey{}).(user.Info)
 	if !ok || r.Header["Authorization"] != nil {
 		return nil, false, nil
 	}
@@ -81,7 +81,7 @@ func (p *InProcess) Stop(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (p *InProcess) begin(e *exchange) bool {
+func (p *InProcess) add(e *exchange) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.idle != nil {
@@ -91,7 +91,7 @@ func (p *InProcess) begin(e *exchange) bool {
 	return true
 }
 
-func (p *InProcess) end(e *exchange) {
+func (p *InProcess) remove(e *exchange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.active, e)
@@ -111,24 +111,24 @@ func (t *inProcessTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 		closeBody(r)
 		return nil, err
 	}
-	e := &exchange{response: &http.Response{Request: r, Proto: "HTTP/2.0", ProtoMajor: 2, ContentLength: -1}, begun: make(chan struct{})}
+	e := &exchange{response: &http.Response{Request: r, Proto: "HTTP/2.0", ProtoMajor: 2, ContentLength: -1}, released: make(chan struct{})}
 	e.changed.L = &e.mu
 	e.client = r
-	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), inProcessUser{}, t.user))
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), inProcessUserKey{}, t.user))
 	e.cancel = cancel
-	if !t.server.begin(e) {
+	if !t.server.add(e) {
 		cancel()
 		closeBody(r)
 		return nil, errStopped
 	}
 	unlink := context.AfterFunc(r.Context(), func() { e.abort(context.Cause(r.Context())) })
 	go func() {
-		defer t.server.end(e)
+		defer t.server.remove(e)
 		defer cancel()
 		defer unlink()
 		e.serve(ctx, t.server.handler)
 	}()
-	<-e.begun
+	<-e.released
 	if e.response.Body == nil {
 		return nil, e.error()
 	}
@@ -150,15 +150,15 @@ type exchange struct {
 	client   *http.Request
 	response *http.Response // Body is nil until the header is sent
 	cancel   context.CancelFunc
-	begun    chan struct{} // closed when the client receives the response or an error
+	released chan struct{} // closed when the client receives the response or an error
 
 	header http.Header // of the handler
 
-	mu       sync.Mutex
-	changed  sync.Cond // pending, err or writeErr have changed
-	isBegun  bool
-	discards bool // the response has no body: HEAD, 204, 304
-	pending  []byte
+	mu           sync.Mutex
+	changed      sync.Cond // pending, err or writeErr have changed
+	isReleased   bool
+	discardsBody bool // the response has no body: HEAD, 204, 304
+	pending      []byte
 	// err ends reads after pending is read: io.EOF, or the reason of an abort. writeErr fails writes.
 	err, writeErr error
 	readTimer     *time.Timer
@@ -210,7 +210,7 @@ func (e *exchange) abort(err error) {
 	if e.writeErr == nil {
 		e.writeErr = err
 	}
-	e.begin(false)
+	e.releaseClient(false)
 	e.changed.Broadcast()
 }
 
@@ -230,20 +230,20 @@ func (e *exchange) finish() {
 			timer.Stop()
 		}
 	}
-	e.begin(false)
+	e.releaseClient(false)
 	e.changed.Broadcast()
 }
 
-// begin lets RoundTrip return, with the response or with the error. The caller holds the lock.
-func (e *exchange) begin(hasResponse bool) {
-	if e.isBegun {
+// releaseClient lets RoundTrip return, with the response or with the error. The caller holds the lock.
+func (e *exchange) releaseClient(hasResponse bool) {
+	if e.isReleased {
 		return
 	}
-	e.isBegun = true
+	e.isReleased = true
 	if hasResponse {
 		e.response.Body = (*exchangeBody)(e)
 	}
-	close(e.begun)
+	close(e.released)
 }
 
 func (e *exchange) error() error {
@@ -269,7 +269,7 @@ func (e *exchange) WriteHeader(code int) {
 
 // sendHeader sends the header unless it is sent. The caller holds the lock.
 func (e *exchange) sendHeader(code int) {
-	if e.isBegun || code < http.StatusOK { // informational responses are not passed on
+	if e.isReleased || code < http.StatusOK { // informational responses are not passed on
 		return
 	}
 	e.response.StatusCode, e.response.Status = code, strconv.Itoa(code)+" "+http.StatusText(code)
@@ -280,19 +280,19 @@ func (e *exchange) sendHeader(code int) {
 	if length, err := strconv.ParseInt(e.header.Get("Content-Length"), 10, 64); err == nil {
 		e.response.ContentLength = length
 	}
-	e.discards = e.client.Method == http.MethodHead || code == http.StatusNoContent || code == http.StatusNotModified
-	e.begin(true)
+	e.discardsBody = e.client.Method == http.MethodHead || code == http.StatusNoContent || code == http.StatusNotModified
+	e.releaseClient(true)
 }
 
 // Write implements http.ResponseWriter. It blocks while maxPending bytes are unread.
 func (e *exchange) Write(p []byte) (n int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.isBegun && e.Header()["Content-Type"] == nil {
+	if !e.isReleased && e.Header()["Content-Type"] == nil {
 		e.header.Set("Content-Type", http.DetectContentType(p))
 	}
 	e.sendHeader(http.StatusOK)
-	if e.discards {
+	if e.discardsBody {
 		return len(p), nil
 	}
 	for len(p) > 0 {

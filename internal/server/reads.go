@@ -189,7 +189,7 @@ func (q *request) list() error {
 	if err != nil {
 		return err
 	}
-	list, err := q.listPage(o, func(query watchcache.Query) (watchcache.List, error) { return q.selected(q.r.Context(), query) })
+	list, err := q.listPage(o, func(query watchcache.Query) (watchcache.List, error) { return q.listSelected(q.r.Context(), query) })
 	if err != nil {
 		return err
 	}

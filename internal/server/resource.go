@@ -42,8 +42,8 @@ func (h *Handler) isNamespaceSubresource(name string) bool {
 	return namespaces != nil && namespaces.HasSubresource("v1", name)
 }
 
-// applies reports whether the request is a server-side apply, in any encoding.
-func (q *request) applies() bool { return encoding.ForApply(q.patchType) != nil }
+// isApply reports whether the request is a server-side apply, in any encoding.
+func (q *request) isApply() bool { return encoding.ForApply(q.patchType) != nil }
 
 // findKind looks up the resource of the path. It returns a 404 or 405 for paths without a resource, and for subresources and
 // verbs that the resource does not have.
@@ -115,7 +115,7 @@ func (q *request) labels() metrics.Request {
 	if q.h.Objects.Subresource(t.subresource) != nil { // other paths must not add label values
 		m.Subresource = t.subresource
 	}
-	if q.applies() {
+	if q.isApply() {
 		m.Verb = metrics.Apply
 	}
 	if dryRun := q.query()["dryRun"]; len(dryRun) > 0 {

@@ -39,7 +39,7 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 	if force, ok := query["force"]; ok {
 		o.Force = new(len(force) == 0 || isTrue(force[0]))
 	}
-	if q.applies() {
+	if q.isApply() {
 		patchType = types.ApplyYAMLPatchType // validation accepts force only for this type; applies may have other encodings
 	}
 	errs := metav1validation.ValidatePatchOptions(&o, patchType)
@@ -75,7 +75,7 @@ func (q *request) readTakeOver() (bool, error) {
 		return false, nil
 	case len(values) != 1 || values[0] != ownership.FromClientSideApply:
 		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected %s, received %q", ownership.TakeOverParameter, ownership.FromClientSideApply, values))
-	case !q.applies():
+	case !q.isApply():
 		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected an apply, with the content type %s, received another write; leave it out", ownership.TakeOverParameter, types.ApplyYAMLPatchType))
 	case q.target.subresource != "":
 		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected an apply to an object, received one to its %s, where client-side apply never wrote; leave it out", ownership.TakeOverParameter, q.target.subresource))

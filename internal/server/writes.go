@@ -75,7 +75,7 @@ func (q *request) patch() error {
 	if err != nil {
 		return err
 	}
-	if q.applies() {
+	if q.isApply() {
 		return q.write(o, q.h.Objects.Apply)
 	}
 	switch q.patchType {
