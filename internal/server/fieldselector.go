@@ -15,9 +15,10 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// selectCustomFields parses a field selector of a custom resource. The selectable fields are those of the requested version, and
-// their values those of the object at that version: the watch cache, which has objects at their storage version, evaluates only
-// the requirements on name and namespace.
+// selectCustomFields adds a field selector of a custom resource to a selection. The selector applies to the selectable fields
+// and values of the objects at the requested version. The watch cache holds objects at their storage version, so it evaluates
+// only the requirements on name and namespace; s.Match evaluates the others after conversion. selectCustomFields returns a 400
+// for a field that is not selectable.
 func (q *request) selectCustomFields(s *watchcache.Selection, selector fields.Selector) error {
 	endpoint, err := q.endpoint()
 	if err != nil {
@@ -40,7 +41,7 @@ func (q *request) selectCustomFields(s *watchcache.Selection, selector fields.Se
 		s.Match = q.matchCustomFields(endpoint, fields.AndSelectors(custom...))
 		s.Prefetch = func(all []*watchcache.Object) {
 			if q.selectorError() != nil {
-				return // the request fails anyway
+				return // an earlier conversion failed, so that the request fails anyway
 			}
 			if _, err := q.h.Objects.AllAt(endpoint, all); err != nil {
 				q.selectorFailure.CompareAndSwap(nil, &err)
@@ -58,8 +59,9 @@ func requirement(r fields.Requirement) fields.Selector {
 	return fields.OneTermEqualSelector(r.Field, r.Value)
 }
 
-// matchCustomFields returns a function that reports whether an object at the version of the endpoint matches a selector. If an
-// object cannot be converted, the function records the error, and the request fails instead of omitting the object.
+// matchCustomFields returns a function that converts an object to the version of the endpoint and reports whether it matches
+// the selector. If an object cannot be converted, the function records the error, with which the request fails, instead of
+// omitting the object.
 func (q *request) matchCustomFields(endpoint *registry.Endpoint, selector fields.Selector) func(*watchcache.Object) bool {
 	return func(object *watchcache.Object) bool {
 		if q.selectorError() != nil {
@@ -75,7 +77,7 @@ func (q *request) matchCustomFields(endpoint *registry.Endpoint, selector fields
 	}
 }
 
-// selectorError returns the first error of the conversion of an object for a field selector; nil if there is none.
+// selectorError returns the first error of a conversion for a field selector, nil if all have succeeded.
 func (q *request) selectorError() error {
 	if err := q.selectorFailure.Load(); err != nil {
 		return *err
@@ -83,7 +85,7 @@ func (q *request) selectorError() error {
 	return nil
 }
 
-// listSelected lists the objects of a query.
+// listSelected returns the objects that a query selects. It fails if an object cannot be converted for the field selector.
 func (q *request) listSelected(ctx context.Context, query watchcache.Query) (watchcache.List, error) {
 	list, err := q.h.Cache.List(ctx, query)
 	if err == nil {
@@ -92,7 +94,7 @@ func (q *request) listSelected(ctx context.Context, query watchcache.Query) (wat
 	return list, err
 }
 
-// fieldsOf implements fields.Fields for a document, by path. An absent field is "".
+// fieldsOf implements fields.Fields for a document. The names of fields are paths; the value of an absent field is "".
 type fieldsOf struct{ doc document.Value }
 
 // Has implements fields.Fields.

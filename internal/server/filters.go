@@ -13,17 +13,17 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/parallel"
 )
 
-// handler serves a request, or returns the error to respond with.
+// handler serves a request. If it returns an error, a filter responds with the Status of the error.
 type handler func(q *request) error
 
-// filter runs before and after the handlers inside of it. It calls next, or returns an error instead.
+// filter wraps the filters and the handler that follow it. Its function run either calls next or returns an error.
 type filter struct {
 	name string
 	run  func(q *request, next handler) error
 }
 
-// filters lists the filters of all requests, from the outermost to the innermost. To add one, write its run function in a
-// file of its own and add a line here.
+// filters lists the filters of all requests, from the outermost to the innermost. To add a filter, write its run function and
+// add a line here.
 var filters = []filter{
 	{"metrics and panics", observe},
 	{"errors", writeErrors},
@@ -34,7 +34,7 @@ var filters = []filter{
 	{"authorization", authorize},
 }
 
-// chain returns the handler that runs all filters around the innermost one.
+// chain returns a handler that runs the filters around the innermost handler.
 func chain(filters []filter, innermost handler) handler {
 	all := innermost
 	for i := len(filters) - 1; i >= 0; i-- {
@@ -44,21 +44,22 @@ func chain(filters []filter, innermost handler) handler {
 	return all
 }
 
-// observe counts the request when it ends, and responds to one that panics with a 500: a panic ends only its request. A response
-// that was sent in part is aborted.
+// observe counts the request when it ends. If the request panics, observe logs the panic and responds with a 500, or aborts the
+// response if a part of it was sent, so that a panic ends only its request.
 func observe(q *request, next handler) error {
 	defer q.finish()
 	return next(q)
 }
 
-// writeErrors responds with the error of the request, if it has one.
+// writeErrors responds with the Status of the error that next returns, if it returns one.
 func writeErrors(q *request, next handler) error {
 	q.respondError(next(q))
 	return nil
 }
 
-// limitUnreadBody limits the time that the server waits for a body that no handler reads: HTTP/1 receives it before it
-// sends the response, also if the request is rejected. The response may take twice the time of a request.
+// limitUnreadBody limits the time that the server waits for a body that no handler reads. Over HTTP/1, net/http reads the rest
+// of a body before it sends the response, even if the request is rejected. The deadline is 1.5 times RequestTimeout, before
+// the write timeout of the connection, which is twice RequestTimeout.
 func limitUnreadBody(q *request, next handler) error {
 	if q.r.ProtoMajor == 1 && q.r.ContentLength != 0 {
 		_ = http.NewResponseController(q.w.ResponseWriter).SetReadDeadline(q.start.Add(q.h.Limits.RequestTimeout * 3 / 2))
@@ -66,14 +67,14 @@ func limitUnreadBody(q *request, next handler) error {
 	return next(q)
 }
 
-// route parses the path and the verb.
+// route parses the path and the verb, and finds the handler in Options.Handlers that serves the path, if there is one.
 func route(q *request, next handler) error {
 	q.readTarget()
 	q.findExtra()
 	return next(q)
 }
 
-// authenticate identifies the user, and the user to impersonate.
+// authenticate sets the user of the request, or returns a 401, or a 403 for impersonation that is not allowed.
 func authenticate(q *request, next handler) error {
 	if err := q.authenticate(); err != nil {
 		return err
@@ -81,7 +82,7 @@ func authenticate(q *request, next handler) error {
 	return next(q)
 }
 
-// limitInFlight rejects requests with a 429 while too many are active.
+// limitInFlight returns a 429 if the maximum number of requests in flight is reached.
 func limitInFlight(q *request, next handler) error {
 	leave, err := q.enter()
 	if err != nil {
@@ -91,7 +92,7 @@ func limitInFlight(q *request, next handler) error {
 	return next(q)
 }
 
-// authorize rejects requests that the user may not make.
+// authorize returns a 403 if the user may not make the request.
 func authorize(q *request, next handler) error {
 	if err := q.authorize(); err != nil {
 		return err
@@ -99,16 +100,16 @@ func authorize(q *request, next handler) error {
 	return next(q)
 }
 
-// finish is the deferred part of observe.
+// finish implements observe after the request has returned or panicked. It must be called by defer, because it recovers.
 func (q *request) finish() {
 	reason := recover()
-	aborted := reason != nil && q.w.code != 0 // part of the response was sent
+	aborted := reason != nil && q.w.code != 0 // a part of the response was sent before the panic
 	if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-		aborted = true // the handler aborts the response on purpose
+		aborted = true // the handler panicked to abort the response
 	} else if reason != nil {
 		stack := debug.Stack()
 		if p := (*parallel.Panic)(nil); errors.As(err, &p) {
-			stack = p.Stack // of the goroutine that panicked
+			stack = p.Stack // the stack of the goroutine that panicked, which is not the one of the request
 		}
 		q.h.Log.Error("request panicked", "method", q.r.Method, "path", q.r.URL.Path, "panic", fmt.Sprint(reason), "stack", string(stack))
 		if !aborted {

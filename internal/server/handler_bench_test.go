@@ -19,7 +19,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// newTestHandler returns a handler over a store in memory, whose administrator has the token "secret".
+// newTestHandler returns a handler with an empty store in memory and the given admission plugins. The bearer token "secret"
+// authenticates an administrator.
 func newTestHandler(t testing.TB, plugins ...admission.Plugin) *Handler {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tokens.csv")
@@ -50,7 +51,8 @@ func newTestHandler(t testing.TB, plugins ...admission.Plugin) *Handler {
 	})
 }
 
-// BenchmarkStackPregrowth measures requests with and without growStack, each in its own goroutine as in net/http for HTTP/2.
+// BenchmarkStackPregrowth measures requests with and without growStack. Each request runs in a goroutine of its own, as in
+// net/http for HTTP/2.
 func BenchmarkStackPregrowth(b *testing.B) {
 	h := newTestHandler(b)
 	body := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"selector":{"matchLabels":{"app":"web"}},` +
@@ -73,7 +75,7 @@ func BenchmarkStackPregrowth(b *testing.B) {
 						serve(w, r)
 					}()
 					if <-done; w.Code >= 300 {
-						b.Fatalf("status code %d", w.Code)
+						b.Fatalf("%s %s: status code %d, want a success", request.method, request.path, w.Code)
 					}
 				}
 				b.ReportMetric(float64(processTime(b)-before)/float64(b.N), "cpu-ns/op")

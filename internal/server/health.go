@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// check is a health check. Paths, responses and codes are those of Kubernetes.
+// check is a health check. The paths, responses and status codes of health checks are those of Kubernetes.
 type check struct {
 	name string
-	// readinessOnly reports whether the check is part of readyz only.
+	// readinessOnly reports whether the check is part of /readyz, but not of /livez and /healthz.
 	readinessOnly bool
-	run           func(*request) error
+	// run returns an error if the check fails.
+	run func(*request) error
 }
 
-// checks lists the health checks in their order.
+// checks lists the health checks in the order in which they run.
 var checks = []check{
 	{name: "ping", run: func(*request) error { return nil }},
 	{name: "store", run: func(q *request) error {
@@ -32,9 +33,9 @@ var checks = []check{
 	}},
 }
 
-// checkCommits fails if the store rejects commits. After a disk failure the server serves reads until a restart: it is not ready.
-// It remains live while a restart would not clear the failure, and stops being live when it would, so that a supervisor
-// restarts it then.
+// checkCommits fails if the store rejects commits, which it does from a disk failure until a restart. As a readiness check it
+// fails in any case, although the server still serves reads. As a liveness check it fails only if a restart would clear the
+// failure, so that a supervisor restarts the server only then.
 func (q *request) checkCommits() error {
 	if q.h.Failure == nil {
 		return nil
@@ -46,13 +47,13 @@ func (q *request) checkCommits() error {
 	return failure
 }
 
-// healthName returns livez, readyz, or healthz, the deprecated name of livez.
+// healthName returns the first segment of the path of a health check: livez, readyz, or healthz, the deprecated name of livez.
 func (q *request) healthName() string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(q.target.path, "/"), "/")
 	return name
 }
 
-// isHealth reports whether a path is that of all health checks or of one.
+// isHealth reports whether a path is that of all health checks, such as /livez, or of a single one, such as /livez/ping.
 func isHealth(path string) bool {
 	for _, name := range []string{"/healthz", "/livez", "/readyz"} {
 		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '/') {
@@ -62,7 +63,8 @@ func isHealth(path string) bool {
 	return false
 }
 
-// health runs health checks. The response lists them if one fails or the query has verbose.
+// health runs all health checks of the path, or the single one that the path names. The response lists the checks if one
+// fails, or if the query contains verbose.
 func (q *request) health() error {
 	name := q.healthName()
 	selected := slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return c.readinessOnly && name != "readyz" })
@@ -103,6 +105,7 @@ func (q *request) health() error {
 	return q.respondText(http.StatusOK, "ok")
 }
 
+// respondText responds with a plain text.
 func (q *request) respondText(code int, text string) error {
 	return q.respond(code, "text/plain; charset=utf-8", []byte(text))
 }

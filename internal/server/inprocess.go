@@ -14,30 +14,30 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// InProcess serves requests of the same process without a socket: its transports call the handler. It is safe for concurrent
+// InProcess serves requests of clients in the same process without a socket, by calling the handler. It is safe for concurrent
 // use.
 type InProcess struct {
 	handler *Handler
 
 	mu     sync.Mutex
-	active map[*exchange]struct{}
-	// idle is closed when the last exchange ends after Stop; nil before Stop.
+	active map[*exchange]struct{} // the exchanges whose handlers have not returned
+	// idle is nil before Stop is called. After that, it is closed when there are no active exchanges.
 	idle chan struct{}
 }
 
-// errStopped is the error of requests to a server that is being stopped.
+// errStopped is the error of in-process requests after Stop has been called.
 var errStopped = errors.New("in-process request: the server is stopped")
 
-// NewInProcess returns the in-process side of a handler.
+// NewInProcess returns an InProcess that serves requests with a handler.
 func NewInProcess(h *Handler) *InProcess {
 	return &InProcess{handler: h, active: map[*exchange]struct{}{}}
 }
 
-// inProcessUserKey is the context key of the user of in-process requests.
+// inProcessUserKey is the key of the context value that holds the user of an in-process request.
 type inProcessUserKey struct{}
 
-// InProcessAuthenticator authenticates in-process requests as the user of their transport. A request with an Authorization
-// header is left to other authenticators.
+// InProcessAuthenticator authenticates in-process requests as the user of their transport. It does not authenticate requests
+// with an Authorization header, so that other authenticators can do that.
 var InProcessAuthenticator authenticator.Request = authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
 	u, ok := r.Context().Value(inProcessUserKey{}).(user.Info)
 	if !ok || r.Header["Authorization"] != nil {
@@ -46,13 +46,13 @@ var InProcessAuthenticator authenticator.Request = authenticator.RequestFunc(fun
 	return &authenticator.Response{User: u}, true, nil
 })
 
-// Transport returns a transport whose requests are authenticated as a user.
+// Transport returns an http.RoundTripper whose requests are authenticated as a user.
 func (p *InProcess) Transport(u user.Info) http.RoundTripper {
 	return &inProcessTransport{server: p, user: u}
 }
 
-// Stop rejects new requests, waits for active ones until the context ends, and then aborts them. The handler must be draining,
-// so that watches end.
+// Stop rejects new requests and waits for active ones. If the context ends before they have finished, it aborts them and
+// returns the error of the context. The caller must call Handler.Drain before, so that watches end.
 func (p *InProcess) Stop(ctx context.Context) error {
 	p.mu.Lock()
 	if p.idle == nil {
@@ -81,6 +81,7 @@ func (p *InProcess) Stop(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// add adds an exchange to the active ones. It returns false if Stop has been called.
 func (p *InProcess) add(e *exchange) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,6 +92,7 @@ func (p *InProcess) add(e *exchange) bool {
 	return true
 }
 
+// remove removes an exchange from the active ones after its handler has returned.
 func (p *InProcess) remove(e *exchange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,12 +102,14 @@ func (p *InProcess) remove(e *exchange) {
 	}
 }
 
+// inProcessTransport is an http.RoundTripper that serves requests in process as a user.
 type inProcessTransport struct {
 	server *InProcess
 	user   user.Info
 }
 
-// RoundTrip implements http.RoundTripper. The handler does not see values of the client's context, only its end.
+// RoundTrip implements http.RoundTripper. The context of the handler ends with the client's context, but does not contain its
+// values.
 func (t *inProcessTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		closeBody(r)
@@ -135,17 +139,18 @@ func (t *inProcessTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 	return e.response, nil
 }
 
+// closeBody closes the body of a client's request, if it has one.
 func closeBody(r *http.Request) {
 	if r.Body != nil {
 		_ = r.Body.Close()
 	}
 }
 
-// maxPending is the maximum number of bytes of a response that are sent before the client reads them.
+// maxPending is the maximum number of bytes of a response that the handler can write before the client reads them.
 const maxPending = 64 << 10
 
-// exchange is one in-process request and its response: the http.ResponseWriter of the handler, and the body of the
-// client's response. The invariant is len(pending) ≤ maxPending.
+// exchange is an in-process request and its response. It is both the http.ResponseWriter of the handler and, as exchangeBody,
+// the body of the response that the client reads. The invariant is len(pending) ≤ maxPending.
 type exchange struct {
 	client   *http.Request
 	response *http.Response // Body is nil until the header is sent
@@ -165,10 +170,10 @@ type exchange struct {
 	writeTimer    *time.Timer
 }
 
-// serve calls the handler.
+// serve calls the handler and ends the response.
 func (e *exchange) serve(ctx context.Context, h *Handler) {
 	defer func() {
-		if reason := recover(); reason != nil { // the filters answer other panics than http.ErrAbortHandler
+		if reason := recover(); reason != nil { // the reason is http.ErrAbortHandler, because the filters handle all other panics
 			e.abort(io.ErrUnexpectedEOF)
 		}
 		closeBody(e.client)
@@ -177,7 +182,7 @@ func (e *exchange) serve(ctx context.Context, h *Handler) {
 	h.ServeHTTP(e, e.request(ctx))
 }
 
-// request returns the request as the handler sees it. The client's request must not be changed.
+// request returns the request that is passed to the handler. It is a copy, because the client's request must not be modified.
 func (e *exchange) request(ctx context.Context) *http.Request {
 	c := e.client
 	r := &http.Request{
@@ -199,7 +204,8 @@ func (e *exchange) request(ctx context.Context) *http.Request {
 	return r.WithContext(ctx)
 }
 
-// abort ends the request: it cancels the context of the handler, and fails reads and writes of the body.
+// abort ends the request: it cancels the context of the handler, and makes reads and writes of the response body fail with
+// err.
 func (e *exchange) abort(err error) {
 	e.cancel()
 	e.mu.Lock()
@@ -223,7 +229,7 @@ func (e *exchange) finish() {
 		e.err = io.EOF
 	}
 	if e.writeErr == nil {
-		e.writeErr = http.ErrHandlerTimeout // a write after the handler has returned
+		e.writeErr = http.ErrHandlerTimeout // the error of writes after the handler has returned
 	}
 	for _, timer := range []*time.Timer{e.readTimer, e.writeTimer} {
 		if timer != nil {
@@ -234,7 +240,8 @@ func (e *exchange) finish() {
 	e.changed.Broadcast()
 }
 
-// releaseClient lets RoundTrip return, with the response or with the error. The caller holds the lock.
+// releaseClient makes RoundTrip return, with the response if hasResponse is true, with e.err otherwise. It has no effect after
+// the first call. The caller holds the lock.
 func (e *exchange) releaseClient(hasResponse bool) {
 	if e.isReleased {
 		return
@@ -246,6 +253,7 @@ func (e *exchange) releaseClient(hasResponse bool) {
 	close(e.released)
 }
 
+// error returns the error that ends reads of the response.
 func (e *exchange) error() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -267,9 +275,9 @@ func (e *exchange) WriteHeader(code int) {
 	e.sendHeader(code)
 }
 
-// sendHeader sends the header unless it is sent. The caller holds the lock.
+// sendHeader passes the status code and the header to the client, unless it was called before. The caller holds the lock.
 func (e *exchange) sendHeader(code int) {
-	if e.isReleased || code < http.StatusOK { // informational responses are not passed on
+	if e.isReleased || code < http.StatusOK { // informational (1xx) responses are not passed to the client
 		return
 	}
 	e.response.StatusCode, e.response.Status = code, strconv.Itoa(code)+" "+http.StatusText(code)
@@ -284,7 +292,7 @@ func (e *exchange) sendHeader(code int) {
 	e.releaseClient(true)
 }
 
-// Write implements http.ResponseWriter. It blocks while maxPending bytes are unread.
+// Write implements http.ResponseWriter. It blocks while the client has not read maxPending bytes.
 func (e *exchange) Write(p []byte) (n int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -310,7 +318,8 @@ func (e *exchange) Write(p []byte) (n int, err error) {
 	return n, e.writeErr
 }
 
-// FlushError implements the interface of http.ResponseController. Writes need no flush; it sends the header.
+// FlushError implements flushing for http.ResponseController. It only sends the header, because the client can read written
+// data without a flush.
 func (e *exchange) FlushError() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -321,7 +330,7 @@ func (e *exchange) FlushError() error {
 // Flush implements http.Flusher.
 func (e *exchange) Flush() { _ = e.FlushError() }
 
-// SetWriteDeadline implements the interface of http.ResponseController.
+// SetWriteDeadline implements write deadlines for http.ResponseController: writes fail after t.
 func (e *exchange) SetWriteDeadline(t time.Time) error {
 	e.setTimer(&e.writeTimer, t, func() {
 		e.mu.Lock()
@@ -334,13 +343,13 @@ func (e *exchange) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// SetReadDeadline implements the interface of http.ResponseController: it closes the client's body at the deadline.
+// SetReadDeadline implements read deadlines for http.ResponseController: the body of the client's request is closed at t.
 func (e *exchange) SetReadDeadline(t time.Time) error {
 	e.setTimer(&e.readTimer, t, func() { closeBody(e.client) })
 	return nil
 }
 
-// setTimer replaces a timer. The zero time means none; a time in the past calls f at once.
+// setTimer replaces a timer by one that calls f at t, immediately if t is in the past. If t is zero, it only stops the timer.
 func (e *exchange) setTimer(timer **time.Timer, t time.Time, f func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -353,7 +362,7 @@ func (e *exchange) setTimer(timer **time.Timer, t time.Time, f func()) {
 	}
 }
 
-// exchangeBody is the body of the response as the client sees it.
+// exchangeBody is the body of the response that the client reads.
 type exchangeBody exchange
 
 // Read implements io.Reader.
@@ -377,7 +386,7 @@ func (b *exchangeBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close implements io.Closer: it ends the request.
+// Close implements io.Closer. It aborts the request if the handler has not returned.
 func (b *exchangeBody) Close() error {
 	(*exchange)(b).abort(http.ErrBodyReadAfterClose)
 	return nil

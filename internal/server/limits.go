@@ -11,16 +11,19 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// Limits bound the resources that requests take. Zero values mean the defaults.
+// Limits bounds the resources that requests can use. A field with the value 0 means the default.
 type Limits struct {
-	// MaxReadOnlyInFlight and MaxMutatingInFlight are the maximum numbers of concurrent requests, without watches.
+	// MaxReadOnlyInFlight (default 400) and MaxMutatingInFlight (default 200) are the maximum numbers of concurrent requests,
+	// not counting watches.
 	MaxReadOnlyInFlight, MaxMutatingInFlight int
-	// RequestTimeout is the maximum duration of a request, except watches, and of sending a body or receiving a response.
+	// RequestTimeout (default 1m) is the maximum duration of a request that is not a watch, and of receiving a request body
+	// and of sending a response.
 	RequestTimeout time.Duration
-	// MaxBodyBytes is the maximum size of a body.
+	// MaxBodyBytes (default 3 MiB) is the maximum size of a request body.
 	MaxBodyBytes int64
 }
 
+// withDefaults returns the limits with the defaults for fields that are 0.
 func (l Limits) withDefaults() Limits {
 	if l.MaxReadOnlyInFlight == 0 {
 		l.MaxReadOnlyInFlight = 400
@@ -37,8 +40,9 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// enter counts the request as in flight until leave is called, or returns a 429. Watches, paths that are not resources, and
-// requests of system:masters are not limited.
+// enter counts the request as in flight until the caller calls leave, or returns a 429 if the limit is reached. Watches,
+// requests to paths that the server itself serves and that are not resources, and requests of the group system:masters are
+// neither counted nor limited.
 func (q *request) enter() (leave func(), err error) {
 	if q.target.verb == "watch" || !q.target.isResource() && q.extra == nil || authn.InGroup(q.user, authn.MastersGroup) {
 		return func() {}, nil
@@ -54,23 +58,25 @@ func (q *request) enter() (leave func(), err error) {
 	return at.Leave, nil
 }
 
-// ioTimeout ends a read or write of the connection that takes longer than a limit, by setting a deadline in the past. A
-// deadline that is set before the operation would end an HTTP/2 request also between operations, and setting one for each
-// operation costs more than a timer.
+// ioTimeout ends a read from or write to the connection that takes longer than a limit, by setting the deadline of the
+// connection to a time in the past. It does not set a deadline before the operation, because over HTTP/2 such a deadline would
+// end the request even between operations, and setting a deadline for each operation costs more than a timer.
 type ioTimeout struct {
 	limit       time.Duration
 	setDeadline func(time.Time) error
 	timer       *time.Timer
 
 	mu  sync.Mutex
-	end time.Time // of the operation in progress; zero if there is none
+	end time.Time // the time at which the operation in progress times out, zero if there is no operation
 }
 
+// newIOTimeout returns a timeout for operations that may take at most limit. setDeadline sets the read or write deadline of
+// the connection.
 func newIOTimeout(limit time.Duration, setDeadline func(time.Time) error) *ioTimeout {
 	return &ioTimeout{limit: limit, setDeadline: setDeadline}
 }
 
-// start is called before an operation, stop after it.
+// start starts the timeout of an operation. The caller calls it before the operation, and stop after it.
 func (t *ioTimeout) start() {
 	t.mu.Lock()
 	t.end = time.Now().Add(t.limit)
@@ -82,6 +88,7 @@ func (t *ioTimeout) start() {
 	t.timer.Reset(t.limit)
 }
 
+// stop ends the timeout of an operation that has ended.
 func (t *ioTimeout) stop() {
 	t.timer.Stop()
 	t.mu.Lock()
@@ -89,8 +96,9 @@ func (t *ioTimeout) stop() {
 	t.mu.Unlock()
 }
 
-// expire ends the operation in progress if its time is over. The timer may fire late: without an operation the connection may
-// already serve another request, and a later operation has its own time.
+// expire is called by the timer. It ends the operation in progress if that has reached its timeout. Because the timer may fire
+// late, it checks that there is an operation, as the connection may already serve another request, and that the timeout is not
+// that of an earlier operation.
 func (t *ioTimeout) expire() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,20 +107,20 @@ func (t *ioTimeout) expire() {
 	}
 }
 
-// writeDeadlines returns the contexts of writes. Writes that start at about the same time share a context: a timer for each
-// would cost more than the lookup of the object. The context does not end when the client disconnects, because the client
-// could not find out the outcome of the write.
+// writeDeadlines creates the contexts of writes. Writes that start at about the same time share a context, because a timer for
+// each write would cost more than the lookup of its object. The context does not end when the client disconnects, because the
+// client could not know whether an interrupted write was committed.
 type writeDeadlines struct {
 	mu      sync.Mutex
 	last    context.Context
-	renewAt time.Time // when the next write gets a new context
+	renewAt time.Time // the time from which writes get a new context
 }
 
-// deadlineSteps is the maximum number of contexts at the same time. A write may exceed its timeout by one part in
-// deadlineSteps.
+// deadlineSteps is the maximum number of contexts that exist at the same time. The context of a write may end later than its
+// timeout by at most timeout/deadlineSteps.
 const deadlineSteps = 64
 
-// context returns a context that ends after at least the timeout.
+// context returns a context that ends between timeout and timeout+timeout/deadlineSteps after now.
 func (d *writeDeadlines) context(timeout time.Duration, now time.Time) context.Context {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -13,33 +13,34 @@ import (
 	"time"
 )
 
-// Listener serves a handler over TLS.
+// Listener serves a Handler over TLS with HTTP/1 and HTTP/2.
 type Listener struct {
 	handler *Handler
 	server  *http.Server
 	socket  net.Listener
-	failed  chan error
+	failed  chan error // the result of Failed
 }
 
+// Settings of the HTTP server.
 const (
 	readHeaderTimeout = 10 * time.Second
 	idleTimeout       = 3 * time.Minute
 	maxHeaderBytes    = 1 << 20
-	maxStreams        = 250 // concurrent requests of a connection
-	maxFrameBytes     = 1 << 20
-	streamWindow      = 256 << 10
-	// writeByteTimeout is the maximum time in which an HTTP/2 connection accepts no byte.
+	maxStreams        = 250       // the maximum number of concurrent requests of an HTTP/2 connection
+	maxFrameBytes     = 1 << 20   // the maximum size of an HTTP/2 frame that clients send
+	streamWindow      = 256 << 10 // the flow-control window of an HTTP/2 stream, in bytes
+	// writeByteTimeout is the maximum time for which an HTTP/2 client may accept no data before its connection is closed.
 	writeByteTimeout = 30 * time.Second
 )
 
-// Listen serves a handler on a socket, with TLS.
+// Listen starts to serve a handler on a socket with TLS, in a new goroutine.
 func Listen(h *Handler, socket net.Listener, config *tls.Config) *Listener {
 	l := &Listener{handler: h, socket: socket, failed: make(chan error, 1)}
 	l.server = &http.Server{
 		Handler:           h,
 		TLSConfig:         config,
 		ReadHeaderTimeout: readHeaderTimeout,
-		WriteTimeout:      2 * h.Limits.RequestTimeout, // for handling the request and for sending the response; watches set their own deadlines
+		WriteTimeout:      2 * h.Limits.RequestTimeout, // includes handling the request and sending the response; watches set their own deadlines
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          log.New(h.Metrics.ErrorLog(logWriter{h.Log}), "", 0),
@@ -64,18 +65,20 @@ func Listen(h *Handler, socket net.Listener, config *tls.Config) *Listener {
 // Address returns the address of the socket.
 func (l *Listener) Address() string { return l.socket.Addr().String() }
 
-// Failed returns a channel that receives the error if the listener stops without Stop.
+// Failed returns a channel that receives the error if the listener fails, which means that it stops before Stop is called.
 func (l *Listener) Failed() <-chan error { return l.failed }
 
-// sendGrace is the time that responses have to leave the connection's buffer after the last request has finished.
+// sendGrace is the time for sending the buffers of connections after the last request has finished, before connections are
+// closed.
 const sendGrace = 20 * time.Millisecond
 
-// Stop ends watches, waits for the other active requests until the context ends, and closes all connections. It does not wait
-// for idle connections, as http.Server.Shutdown does: HTTP/2 closes each with a delay of a second. If requests are still
-// active when the context ends, Stop returns their number with the error of the context.
+// Stop ends watches, waits for all other active requests until the context ends, and closes all connections. Unlike
+// http.Server.Shutdown it does not wait for idle connections, because HTTP/2 closes each of them with a delay of a second. If
+// requests are still active when the context ends, Stop returns an error with their number that wraps the error of the
+// context.
 func (l *Listener) Stop(ctx context.Context) error {
 	l.handler.Drain()
-	go func() { _ = l.server.Shutdown(ctx) }() // closes the socket at once; Close ends it
+	go func() { _ = l.server.Shutdown(ctx) }() // closes the socket immediately; l.server.Close makes it return
 	poll := time.NewTicker(sendGrace / 4)
 	defer poll.Stop()
 	for {
@@ -88,7 +91,7 @@ func (l *Listener) Stop(ctx context.Context) error {
 			continue
 		case <-ctx.Done():
 		}
-		time.Sleep(sendGrace) // watches end, also if the context had ended before
+		time.Sleep(sendGrace) // gives watches time to end even if the context had ended before Stop was called
 		var err error
 		if n := l.handler.active.Load(); n > 0 {
 			err = fmt.Errorf("%d requests are still active: %w", n, ctx.Err())
@@ -97,7 +100,7 @@ func (l *Listener) Stop(ctx context.Context) error {
 	}
 }
 
-// logWriter writes the error log of package http to the server's log.
+// logWriter writes the messages of http.Server.ErrorLog to the server's log, at level debug.
 type logWriter struct{ log *slog.Logger }
 
 // Write implements io.Writer.

@@ -13,17 +13,18 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// serveNonResource handles paths that are not resources.
+// serveNonResource serves paths that are not resources: additional handlers, the list of paths, health checks, metrics,
+// discovery, OpenAPI and the version. It returns a 404 for unknown paths.
 func (q *request) serveNonResource() error {
 	if q.extra != nil {
 		return q.serveExtra()
 	}
-	switch path := q.target.path; { // for any method, as in Kubernetes; the catalog checks it
+	switch path := q.target.path; { // the method is not checked here, as in Kubernetes; the catalog checks it
 	case path == "/":
 		return q.listPaths()
 	case isHealth(path):
 		return q.health()
-	case path == "/metrics" && q.r.Method != http.MethodDelete: // kube-apiserver resets metrics on DELETE
+	case path == "/metrics" && q.r.Method != http.MethodDelete: // DELETE resets metrics in kube-apiserver, which this server does not support
 		q.h.Metrics.Handler().ServeHTTP(&q.w, q.r)
 		return nil
 	case q.h.Catalog.Serve(&q.w, q.r):
@@ -32,7 +33,7 @@ func (q *request) serveNonResource() error {
 	return q.pathNotFound()
 }
 
-// listPaths responds with the list of paths.
+// listPaths responds to GET / with the list of all paths, as Kubernetes does.
 func (q *request) listPaths() error {
 	paths := []string{"/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"}
 	for _, kind := range q.h.Kinds.All() {
