@@ -44,7 +44,8 @@ var targets = map[string]string{KubeScheduler: "make scheduler"}
 // ErrNotBuilt is the error for a program that is not built. Tests that require the program are then skipped.
 var ErrNotBuilt = errors.New("not built")
 
-// Folder returns the folder of the built programs: CADASTRE_PEERS, or cadastre/peers in the user's cache folder.
+// Folder returns the folder of the built programs: CADASTRE_PEERS, or cadastre/peers/VERSION in the user's cache folder,
+// so that checkouts which require different Kubernetes releases do not use each other's programs.
 func Folder() (string, error) {
 	if folder := os.Getenv(FolderVariable); folder != "" {
 		return filepath.Abs(folder)
@@ -53,7 +54,7 @@ func Folder() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("folder of the programs: expected a cache folder, received an error; set %s: %w", FolderVariable, err)
 	}
-	return filepath.Join(cache, "cadastre", "peers"), nil
+	return filepath.Join(cache, "cadastre", "peers", KubernetesVersion), nil
 }
 
 // Program returns the path of a program. It returns [ErrNotBuilt] if the program is not built.

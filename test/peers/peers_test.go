@@ -80,7 +80,7 @@ func TestFailureHasLog(t *testing.T) {
 		c.Stop()
 		t.Fatal("Start() with an unknown flag succeeded, want an error")
 	}
-	if want := regexp.MustCompile(`(?s)kube-apiserver.* ended: exit status 1.*unknown flag: --no-such-flag`); !want.MatchString(err.Error()) {
+	if want := regexp.MustCompile(`(?s)kube-apiserver.* exited unexpectedly: exit status 1.*unknown flag: --no-such-flag`); !want.MatchString(err.Error()) {
 		t.Errorf("Start() = %q, want an error with %s", err, want)
 	}
 }
