@@ -30,7 +30,7 @@ func TestBuiltin(t *testing.T) {
 			}
 		}
 		for _, name := range append([]string{k.String()}, k.ShortNames...) {
-			if seen[name] && name != "ev" { // two groups serve events
+			if seen[name] && name != "ev" { // the Event kinds of two groups share the short name ev
 				t.Errorf("name %s: got two kinds with it, want one", name)
 			}
 			seen[name] = true

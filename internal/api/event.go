@@ -39,7 +39,7 @@ func eventsEventToCore(doc document.Value) document.Value {
 	return doc
 }
 
-// renameEventFields renames the fields of an Event; from and to are indexes of the pairs in eventNames.
+// renameEventFields renames the fields of an Event; from and to are indexes into each pair of eventNames.
 func renameEventFields(doc document.Value, from, to int) document.Value {
 	fields := make([]document.Field, 0, doc.Len())
 	for name, value := range doc.Fields() {

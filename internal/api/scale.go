@@ -190,19 +190,19 @@ func (k *Kind) ScaleEntries(object []apply.Entry) ([]apply.Entry, error) {
 	return entries, nil
 }
 
-// MergeScaleEntries returns the managed fields entries of an object after its Scale was written. object and scale are the
-// managed fields entries of the object before the write and of the Scale after it; apiVersion is the object's version. Field
-// managers that no longer own the replicas in the Scale lose them in the object. Field managers that newly own the replicas
-// get an entry, without a time as in Kubernetes. It must not be called for an unchanged Scale, because field managers that
-// update the object would get a second entry.
-func (k *Kind) MergeScaleEntries(object, scale []apply.Entry, apiVersion string) ([]apply.Entry, error) {
+// MergeScaleEntries returns the managed fields entries of an object after its Scale was written. objectEntries are the entries
+// of the object before the write, scaleEntries the entries of the Scale after the write; apiVersion is the object's version.
+// Field managers that no longer own the replicas in the Scale lose them in the object. Field managers that newly own the
+// replicas get an entry, without a time as in Kubernetes. It must not be called for an unchanged Scale, because field managers
+// that update the object would get a second entry.
+func (k *Kind) MergeScaleEntries(objectEntries, scaleEntries []apply.Entry, apiVersion string) ([]apply.Entry, error) {
 	inScale := map[entryIdentity]apply.Entry{}
-	for _, e := range latestEntries(scale) {
+	for _, e := range latestEntries(scaleEntries) {
 		inScale[identityOf(e)] = e
 	}
 	entries := map[entryIdentity]apply.Entry{}
 	times := map[entryIdentity]apply.Entry{}
-	for _, e := range latestEntries(object) {
+	for _, e := range latestEntries(objectEntries) {
 		id := identityOf(e)
 		times[id] = e
 		at, known := k.replicasAt(e.APIVersion)

@@ -215,12 +215,11 @@ func putItems(doc document.Value, change func(item document.Value) document.Valu
 	return put(doc, mapItems(now, change), path...)
 }
 
-// kubernetesFinalizer is the namespace controller's finalizer in spec.finalizers of a namespace. nameLabel is the label of a
-// namespace whose value is the namespace's name.
-const (
-	kubernetesFinalizer = "kubernetes"
-	nameLabel           = "kubernetes.io/metadata.name"
-)
+// kubernetesFinalizer is the namespace controller's finalizer in spec.finalizers of a namespace.
+const kubernetesFinalizer = "kubernetes"
+
+// nameLabel is the label of a namespace whose value is the namespace's name.
+const nameLabel = "kubernetes.io/metadata.name"
 
 // prepareNamespaceForCreate adds the finalizer "kubernetes" and sets the label kubernetes.io/metadata.name.
 func prepareNamespaceForCreate(obj, live document.Value, w Write) document.Value {

@@ -6,10 +6,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The label keys of a Job's pods, for the Job's name and for its uid: the key with a prefix, then the legacy key.
+// The label keys of a Job's pods. Each list contains the key with a prefix and the legacy key.
 var (
+	// jobNameLabels are the keys of the labels whose value is the Job's name.
 	jobNameLabels = []string{"batch.kubernetes.io/job-name", "job-name"}
-	jobUIDLabels  = []string{"batch.kubernetes.io/controller-uid", "controller-uid"}
+	// jobUIDLabels are the keys of the labels whose value is the Job's uid.
+	jobUIDLabels = []string{"batch.kubernetes.io/controller-uid", "controller-uid"}
 )
 
 // prepareJobForCreate generates spec.selector and the labels of the pod template from the Job's name and uid, unless

@@ -54,10 +54,10 @@ const DefinitionType = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1
 // DefinitionTopology returns the merge topology of the kind CustomResourceDefinition itself.
 func DefinitionTopology() (*schema.Type, bool) { return builtinTopologies().Type(DefinitionType) }
 
-// structPrefix is the prefix of the names that OpenAPI schemas give to structs of k8s.io/api. Kind files omit the prefix.
-const structPrefix = "io.k8s.api."
+// openAPINamePrefix is the prefix of the names that OpenAPI schemas give to structs of k8s.io/api. Kind files omit the prefix.
+const openAPINamePrefix = "io.k8s.api."
 
 // TypeName returns the name of a built-in kind in OpenAPI schemas, such as io.k8s.api.apps.v1.Deployment.
 func TypeName(group, version, name string) string {
-	return structPrefix + kinds.StructName(group, version, name)
+	return openAPINamePrefix + kinds.StructName(group, version, name)
 }

@@ -35,7 +35,7 @@ func (k *Kind) Topology(apiVersion string) (t *schema.Type, ok bool) {
 		return nil, false
 	}
 	if k.sharedStruct != "" {
-		return builtinTopologies().Type(structPrefix + k.sharedStruct)
+		return builtinTopologies().Type(openAPINamePrefix + k.sharedStruct)
 	}
 	return BuiltinTopology(group, version, k.Name)
 }

@@ -101,7 +101,8 @@ func (u *WriteGate) Block() (release func()) {
 	})
 }
 
-// Close makes Enter return ErrReplaced, also in calls that wait, and then waits until all active writers have left.
+// Close makes Enter return ErrReplaced, including calls of Enter that are waiting, and then waits until all active writers
+// have left.
 func (u *WriteGate) Close() {
 	u.cancel()
 	u.mu.Lock()
@@ -111,8 +112,8 @@ func (u *WriteGate) Close() {
 	}
 }
 
-// OnClose calls do in a goroutine of its own when the gate is closed. Calling stop before prevents that; stop reports
-// whether it did.
+// OnClose calls do in a goroutine of its own when the gate is closed. Calling stop before the gate is closed prevents the call
+// of do; stop reports whether it prevented the call.
 func (u *WriteGate) OnClose(do func()) (stop func() bool) {
 	if u == nil {
 		return func() bool { return true }

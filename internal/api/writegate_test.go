@@ -46,7 +46,7 @@ func TestWriteGateBlock(t *testing.T) {
 		{"released", func(_ *WriteGate, release, _ func()) { release() }, nil},
 		{"released twice", func(_ *WriteGate, release, _ func()) { release(); release() }, nil},
 		{"closed", func(u *WriteGate, _, _ func()) { go u.Close() }, ErrReplaced},
-		{"deadline exceeded", func(*WriteGate, func(), func()) { time.Sleep(time.Minute) /* virtual time of synctest */ }, context.DeadlineExceeded},
+		{"deadline exceeded", func(*WriteGate, func(), func()) { time.Sleep(time.Minute) /* synctest uses a fake clock */ }, context.DeadlineExceeded},
 		{"client disconnected", func(_ *WriteGate, _, disconnect func()) { disconnect() }, context.Canceled},
 	} {
 		t.Run(test.name, func(t *testing.T) {

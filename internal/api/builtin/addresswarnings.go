@@ -41,8 +41,8 @@ func (c *checker) addWarnings(warnings []string) {
 	}
 }
 
-// The labels that name the controller of Endpoints and of EndpointSlices. As in Kubernetes, objects of Kubernetes' own
-// controllers get no warnings about addresses.
+// The labels that contain the name of the controller of an Endpoints object or of an EndpointSlice. As in Kubernetes, objects
+// of Kubernetes' own controllers get no warnings about addresses.
 const (
 	endpointsManager = "endpoints.kubernetes.io/managed-by"
 	sliceManager     = "endpointslice.kubernetes.io/managed-by"

@@ -91,8 +91,8 @@ func (c *checker) evaluate(cond *ruleCondition, now, old document.Value) bool {
 	return cond.test(c, now)
 }
 
-// walk runs the checks of a statement on every value that rest selects from now. rest are the steps of the statement's path
-// that remain.
+// walk runs the checks of a statement on every value that the remaining steps of the statement's path select. rest contains
+// these steps; they start at the value now, whose value before the update is old.
 func (c *checker) walk(s *statement, rest []step, now, old document.Value) {
 	if len(rest) == 0 {
 		c.runChecks(s.checks, now, old)
@@ -144,18 +144,19 @@ func (c *checker) runChecks(checks []check, now, old document.Value) {
 // key returns the name of the last step of the current path: the name of a field or the key of a map.
 func (c *checker) key() string { return c.path[len(c.path)-1].name }
 
-// indexKey identifies an index that maps the string value of the field name to the first item of a list with that value.
+// indexKey identifies an index of a list: a map from the string value of the field with the given name to the first item with
+// that value.
 type indexKey struct {
 	list      document.Value
 	name      string
-	validOnly bool // validOnly excludes items with validation errors.
+	validOnly bool // validOnly excludes items with validation errors from the index.
 }
 
 // maxLinearSearch is the maximum number of list items that are searched without an index.
 const maxLinearSearch = 16
 
-// firstIndex returns the index of the first item of a list whose field name has the given string value; -1 if there is none.
-// validOnly ignores items in which an error has been found.
+// firstIndex returns the index of the first item of a list whose named field equals text; -1 if there is none. If validOnly is
+// set, it ignores items with validation errors.
 func (c *checker) firstIndex(list document.Value, name, text string, validOnly bool) int {
 	if list.Kind() != document.List {
 		return -1

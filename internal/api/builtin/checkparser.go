@@ -108,15 +108,15 @@ func (book *rulebook) declare(d *kinds.Declaration) (all []ruleSection, err erro
 }
 
 // rulePart is a section that kinds can have, such as validation, and the map of the blocks that it is compiled into. A kind
-// without the section has an empty block if isAlways is set, and no block otherwise.
+// without the section has an empty block if alwaysPresent is set, and no block otherwise.
 type rulePart struct {
-	section  string
-	blocks   map[*Type]*block
-	isAlways bool
+	section       string
+	blocks        map[*Type]*block
+	alwaysPresent bool
 }
 
-// parts returns the sections that a kind can have, depending on its subresources. isAlways is set for the validation of the
-// kind and of its status.
+// parts returns the sections that a kind can have, depending on its subresources. alwaysPresent is set for the validation of
+// the kind and of its status.
 func (book *rulebook) parts(d *kinds.Declaration) []rulePart {
 	all := []rulePart{
 		{kinds.Validation, book.kinds, true},
@@ -138,15 +138,15 @@ func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err 
 	for _, part := range book.parts(d) {
 		sections := d.Sections(part.section)
 		for _, name := range d.Structs(nil) {
-			t, ok := Builtin(structPrefix + name)
+			t, ok := Builtin(openAPINamePrefix + name)
 			if !ok {
 				return nil, d.Errorf(d.Line, "expected a struct %s in types.txt.gz; run go generate ./internal/api/..., or state fields of", name)
 			}
 			i := slices.IndexFunc(sections, func(s *kinds.Section) bool { return slices.Contains(d.Structs(s), name) })
-			if i < 0 && !part.isAlways {
+			if i < 0 && !part.alwaysPresent {
 				continue
 			}
-			// A rule of a shared type can test by the name of an enclosing block which kind it is used in.
+			// The name allows a rule of a shared type to test which kind the rule is used in.
 			b := &block{name: name, namespaced: d.Property("scope").Value == "namespaced"}
 			b.review = slices.Contains(d.Property("traits").Words(), kinds.Review)
 			part.blocks[t] = b
@@ -255,15 +255,16 @@ func (book *rulebook) line(b *block, l line) (s statement, err error) {
 }
 
 // canSkip reports whether the statement can be skipped if the first field of its path is absent, because its checks would not
-// find an error. first is the name of its first check; only reports whether it has no other checks.
-func (s *statement) canSkip(first string, only bool) bool {
+// find an error. firstCheck is the name of the statement's first check; isOnly reports whether the statement has no other
+// checks.
+func (s *statement) canSkip(firstCheck string, isOnly bool) bool {
 	switch {
 	case len(s.path) == 0:
 		return false
 	case slices.ContainsFunc(s.path, func(s step) bool { return s.kind != stepField }):
 		return true // an absent field has no items and no keys
 	}
-	return first == "optional" || first == "nullable" || only && (first == "forbidden" || first == "invalid")
+	return firstCheck == "optional" || firstCheck == "nullable" || isOnly && (firstCheck == "forbidden" || firstCheck == "invalid")
 }
 
 // check parses a check of a statement, whose syntax is CHECK [ARGUMENT…]. CHECK can also be the name of a block, all of whose

@@ -46,7 +46,7 @@ func (book *rulebook) checkFactories() map[string]checkFactory {
 	return all
 }
 
-// valueChecks returns the factories of the checks that depend only on a value, and on its value before an update.
+// valueChecks returns the factories of the checks that depend only on the checked value and, in an update, on its old value.
 func valueChecks() map[string]checkFactory {
 	return map[string]checkFactory{
 		// Guards report no error, but can skip the remaining checks of the statement.

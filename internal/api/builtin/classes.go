@@ -48,7 +48,7 @@ func overhead(c *checker, o, _ document.Value) {
 	}
 }
 
-// uniqueTolerations rejects a toleration that differs from an earlier one only in tolerationSeconds.
+// uniqueTolerations rejects a toleration that differs from an earlier toleration only in tolerationSeconds.
 func uniqueTolerations(c *checker, tolerations, _ document.Value) {
 	seen := map[[4]string]bool{}
 	for i, t := range tolerations.Items() {

@@ -43,16 +43,20 @@ func envFromSources(c *checker, from, _ document.Value) {
 	c.path = append(c.path, item)
 }
 
-// Field paths and resources that environment variables and files of downward API volumes can reference, in the order in which
-// kube-apiserver's errors list them. convertibleFields are the field paths that kube-apiserver recognizes at all.
+// References of the downward API. Each list is in the order in which kube-apiserver's errors show it.
 var (
+	// fieldsForEnv are the field paths that environment variables can reference.
 	fieldsForEnv = []string{
 		"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
 		"status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
 	}
-	fieldsForFiles    = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"}
-	containerAmounts  = []string{"limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"}
-	hugePagesAmounts  = []string{"limits.hugepages-", "requests.hugepages-"}
+	// fieldsForFiles are the field paths that files of downward API volumes can reference.
+	fieldsForFiles = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"}
+	// containerAmounts are the resources that environment variables and files can reference.
+	containerAmounts = []string{"limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"}
+	// hugePagesAmounts are the prefixes of huge page resources, which environment variables and files can also reference.
+	hugePagesAmounts = []string{"limits.hugepages-", "requests.hugepages-"}
+	// convertibleFields are all field paths of a pod that kube-apiserver recognizes.
 	convertibleFields = []string{
 		"metadata.name", "metadata.namespace", "metadata.labels", "metadata.annotations", "metadata.uid", "spec.nodeName",
 		"spec.restartPolicy", "spec.serviceAccountName", "spec.schedulerName", "status.phase", "status.hostIP",

@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// contextChecks returns the factories of the checks that depend on other fields, and of variants of valueChecks with other
-// errors.
+// contextChecks returns the factories of the checks that depend on other fields, and of variants of the checks in valueChecks
+// that report other errors.
 func contextChecks() map[string]checkFactory {
 	return map[string]checkFactory{
 		"unsupported":   makeUnsupported,
@@ -24,7 +24,8 @@ func contextChecks() map[string]checkFactory {
 		"starts-with":   makeStartsWith,
 		"longest":       makeLongest,
 
-		// Unlike required, it does not skip the remaining checks: kube-apiserver validates some empty strings nevertheless.
+		// Unlike the check "required", this check does not skip the remaining checks: kube-apiserver validates some empty
+		// strings nevertheless.
 		"required-and-continue": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if isEmpty(v) {
 				c.required(detail)
@@ -107,7 +108,7 @@ func (book *rulebook) makeUnion(args []string) (check, error) {
 	}, nil
 }
 
-// unionMember is a field of which a union requires exactly one, with the rules for its value.
+// unionMember is a field that is a member of a union, with the rules for its value. Exactly one member of a union must be set.
 type unionMember struct {
 	name  string
 	rules *block

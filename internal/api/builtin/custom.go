@@ -8,9 +8,9 @@ import (
 )
 
 // CheckMetadata returns the errors of the metadata of a custom resource; old is the object before an update, or absent on
-// create. kube-apiserver checks an update twice: general are the errors of the checks for objects of all kinds, own those of
-// the checks for custom resources.
-func CheckMetadata(obj, old document.Value, namespaced bool) (general, own field.ErrorList) {
+// create. kube-apiserver checks an update twice: general contains the errors of the checks for objects of all kinds, custom
+// the errors of the checks for custom resources.
+func CheckMetadata(obj, old document.Value, namespaced bool) (general, custom field.ErrorList) {
 	c := checkers.Get().(*checker)
 	c.namespaced, c.updating = namespaced, !isAbsentOrNull(old)
 	c.push("metadata")
@@ -23,10 +23,10 @@ func CheckMetadata(obj, old document.Value, namespaced bool) (general, own field
 	} else {
 		c.checkCreatedMeta(now, nameFormats["dns-subdomain"])
 	}
-	own = c.errs
+	custom = c.errs
 	c.reset()
 	checkers.Put(c)
-	return general, own
+	return general, custom
 }
 
 // embeddedName is the format of the names of resources that are embedded in custom resources.

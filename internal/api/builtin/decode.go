@@ -94,7 +94,7 @@ func (r *decoder) readStruct(t *Type, v document.Value) (document.Value, error) 
 		if next < len(fields) && fields[next].Name == name {
 			var err error
 			f := &fields[next]
-			r.path = append(r.path, pathStep{name: name, in: t, field: f})
+			r.path = append(r.path, pathStep{name: name, parent: t, field: f})
 			if read, err = r.readField(f, value); err != nil {
 				return v, err
 			}
@@ -146,7 +146,7 @@ func (r *decoder) readList(t *Type, v document.Value) (document.Value, error) {
 	depth := len(r.path)
 	for i := range v.Len() {
 		value := v.At(i)
-		r.path = append(r.path, pathStep{index: i, in: t})
+		r.path = append(r.path, pathStep{index: i, parent: t})
 		read, err := r.readPart(t.Elem, value)
 		if err != nil {
 			return v, err
@@ -165,7 +165,7 @@ func (r *decoder) readMap(t *Type, v document.Value) (document.Value, error) {
 	depth := len(r.path)
 	for i := range v.Len() {
 		name, value := v.Field(i)
-		r.path = append(r.path, pathStep{name: name, in: t})
+		r.path = append(r.path, pathStep{name: name, parent: t})
 		read, err := r.readPart(t.Elem, value)
 		if err != nil {
 			return v, err

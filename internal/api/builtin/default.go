@@ -29,15 +29,15 @@ func (t *Type) Default(doc document.Value) document.Value {
 	return d.value(t, doc)
 }
 
-// DefaultChanged returns the same as Default for a document that was derived from done, a result of Default. It is faster,
-// because it skips the top-level fields that are the same as in done.
-func (t *Type) DefaultChanged(doc, done document.Value) document.Value {
-	if t.noDefaults || document.Same(doc, done) {
+// DefaultChanged returns the same result as Default for a document that was derived from defaulted, a result of Default. It is
+// faster, because it skips the top-level fields that are the same in both documents.
+func (t *Type) DefaultChanged(doc, defaulted document.Value) document.Value {
+	if t.noDefaults || document.Same(doc, defaulted) {
 		return doc
 	}
 	d := defaulters.Get().(*defaulter)
 	defer d.release()
-	d.done = done
+	d.defaulted = defaulted
 	return d.value(t, doc)
 }
 
@@ -46,8 +46,8 @@ func (t *Type) DefaultChanged(doc, done document.Value) document.Value {
 type defaulter struct {
 	b      fastdoc.Builder
 	update structUpdate
-	// done is a document that has defaults already, whose top-level fields need not be visited; absent if there is none.
-	done document.Value
+	// defaulted is a document that has defaults already, whose top-level fields need not be visited; absent if there is none.
+	defaulted document.Value
 }
 
 var defaulters = sync.Pool{New: func() any { return new(defaulter) }}
@@ -55,7 +55,7 @@ var defaulters = sync.Pool{New: func() any { return new(defaulter) }}
 func (d *defaulter) release() {
 	d.b.Reset()
 	d.update.release()
-	d.done = document.Value{}
+	d.defaulted = document.Value{}
 	defaulters.Put(d)
 }
 
@@ -78,8 +78,8 @@ func (d *defaulter) value(t *Type, v document.Value) document.Value {
 // the value's fields with fieldsToDefault, both sorted by name.
 func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 	change := d.b.Rebuild(v)
-	done := d.done
-	d.done = document.Value{} // done applies only to the fields of the root document
+	defaulted := d.defaulted
+	d.defaulted = document.Value{} // defaulted applies only to the fields of the root document
 	next, count := 0, v.Len()
 	for _, f := range t.fieldsToDefault {
 		from := next
@@ -93,7 +93,7 @@ func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 		case next < count && v.Name(next) == f.Name:
 			old := v.At(next)
 			value := old
-			if done.IsAbsent() || !document.Same(old, done.Get(f.Name)) {
+			if defaulted.IsAbsent() || !document.Same(old, defaulted.Get(f.Name)) {
 				value = d.field(f, old)
 			}
 			change.Add(next, f.Name, value, old)
@@ -109,7 +109,8 @@ func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// field returns the value of a field with defaults; a null means that the field is absent.
+// field returns the value of a field with its defaults set. A null becomes the zero value of the field's type, unless Go
+// encodes that zero value as null.
 func (d *defaulter) field(f *Field, v document.Value) document.Value {
 	if v.IsNull() {
 		if f.zeroIsNull() {

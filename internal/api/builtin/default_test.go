@@ -29,7 +29,7 @@ func TestDefault(t *testing.T) {
 		if got := of.Default(parse(t, test.in)); got.JSON() != test.want {
 			t.Errorf("Default() of %s %s\nwant %s\ngot  %v", test.of, test.in, test.want, got)
 		} else {
-			requireSettled(t, of, got)
+			requireIdempotent(t, of, got)
 		}
 	}
 }

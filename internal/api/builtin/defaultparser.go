@@ -45,7 +45,7 @@ func (t *table) eachRule(set *kinds.Set, section string, add func(of *Type, word
 // structsOf returns the structs that a section of a declaration applies to. It returns an error if there are none.
 func (t *table) structsOf(d *kinds.Declaration, s *kinds.Section) (types []*Type, err error) {
 	for _, name := range d.Structs(s) {
-		found, ok := t.structs[structPrefix+name]
+		found, ok := t.structs[openAPINamePrefix+name]
 		if !ok {
 			return nil, d.Errorf(d.Property("structs").Line, "expected the name of a struct in types.txt.gz, received %q", name)
 		}
@@ -87,7 +87,7 @@ func parseRule(t *Type, words []string) (r rule, err error) {
 // holder returns the type of the struct that contains the last element of a path; t is the type at which the path starts.
 func (p *path) holder(t *Type) *Type {
 	if len(p.names) > 1 {
-		t = p.names[len(p.names)-2].of.Innermost()
+		t = p.names[len(p.names)-2].fieldType.Innermost()
 	}
 	return t
 }
@@ -159,18 +159,18 @@ func parsePath(t *Type, text string) (p path, err error) {
 		n := pathElement{name: name, each: each}
 		switch {
 		case t.Kind == Map:
-			n.of = t.Elem
+			n.fieldType = t.Elem
 		default:
 			f, ok := t.Field(name)
 			if !ok {
 				return p, fmt.Errorf("%s: %s has no field %q", text, t.GoName, name)
 			}
-			n.of, n.pointer = f.Type, f.Pointer
+			n.fieldType, n.pointer = f.Type, f.Pointer
 		}
-		if each != (n.of.Kind == List) && each {
+		if each != (n.fieldType.Kind == List) && each {
 			return p, fmt.Errorf("%s: expected a list before [], received %q, which is not a list", text, name)
 		}
-		t = n.of
+		t = n.fieldType
 		if each {
 			t = t.Elem
 		}

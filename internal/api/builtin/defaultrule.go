@@ -47,13 +47,13 @@ type path struct {
 type pathElement struct {
 	name string
 	each bool // each makes the path continue in each item of the field, which is a list.
-	// of is the type of the field; pointer reports whether it is a Go pointer.
-	of      *Type
-	pointer bool
+	// fieldType is the type of the field; pointer reports whether the field is a Go pointer.
+	fieldType *Type
+	pointer   bool
 }
 
 // isUnset reports whether a value of the field is unset.
-func (n *pathElement) isUnset(v document.Value) bool { return n.of.isUnset(n.pointer, v) }
+func (n *pathElement) isUnset(v document.Value) bool { return n.fieldType.isUnset(n.pointer, v) }
 
 // isUnset reports whether a value of the type is unset, that is, whether Go decodes it like an absent field. A pointer field
 // is unset only if it is absent or null.
@@ -98,7 +98,8 @@ func (r *rule) apply(s *structUpdate) {
 	}
 }
 
-// applyAt returns the value v of a path element after the rule is applied to the fields that rest selects from it.
+// applyAt returns v, the value of a path element, after the rule is applied to the fields that the remaining elements of the
+// path, rest, select inside v.
 func (r *rule) applyAt(s *structUpdate, name *pathElement, rest []pathElement, v document.Value) document.Value {
 	if name.each {
 		change := s.b.Rebuild(v)
@@ -110,7 +111,7 @@ func (r *rule) applyAt(s *structUpdate, name *pathElement, rest []pathElement, v
 	if !v.IsAbsent() && !v.IsNull() {
 		return r.applyIn(s, rest, v)
 	}
-	if name.pointer || name.of.Kind != Struct && name.of.Kind != Map {
+	if name.pointer || name.fieldType.Kind != Struct && name.fieldType.Kind != Map {
 		return v // Kubernetes' defaulting does not allocate a nil pointer
 	}
 	empty := document.NewMap()
@@ -120,7 +121,7 @@ func (r *rule) applyAt(s *structUpdate, name *pathElement, rest []pathElement, v
 	return v
 }
 
-// applyIn returns a struct or map after the rule is applied to the fields that names selects from it.
+// applyIn returns a struct or map after the rule is applied to the fields that the path elements in names select inside it.
 func (r *rule) applyIn(s *structUpdate, names []pathElement, v document.Value) document.Value {
 	if v.Kind() != document.Map {
 		return v
@@ -173,10 +174,10 @@ func (r *rule) newValue(s *structUpdate, holder *document.Value, target *pathEle
 	return r.value
 }
 
-// mergeMissing returns the map to with the keys of the map from that it lacks.
-func mergeMissing(to, from document.Value) document.Value {
-	result := to
-	for name, value := range from.Fields() {
+// mergeMissing returns the map target with the keys of the map source that target does not contain.
+func mergeMissing(target, source document.Value) document.Value {
+	result := target
+	for name, value := range source.Fields() {
 		if result.Get(name).IsAbsent() {
 			result = result.With(name, value)
 		}
@@ -206,7 +207,8 @@ func roundQuantity(v document.Value) document.Value {
 	return withText(v, q.String())
 }
 
-// condition is a condition of a default rule: a test of the field at a path. values are the values that isOneOf accepts.
+// condition is a condition of a default rule: a test of the field at a path. For the test isOneOf, values are the accepted
+// values.
 type condition struct {
 	test   test
 	path   path

@@ -164,7 +164,7 @@ func extendedResourceName(c *checker, now, _ document.Value) {
 	}
 }
 
-// maxPoolLength is the maximum length of a pool name, which is that of a node name.
+// maxPoolLength is the maximum length of a pool name, which equals the maximum length of a node name.
 const maxPoolLength = 253
 
 func poolName(c *checker, now, _ document.Value) {

@@ -10,11 +10,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The maximum numbers of endpoints in an EndpointSlice, of addresses in an endpoint, and of zones or nodes in its hints.
+// Limits of an EndpointSlice.
 const (
-	maxEndpoints = 1000
-	maxAddresses = 100
-	maxHints     = 8
+	maxEndpoints = 1000 // maxEndpoints is the maximum number of endpoints in an EndpointSlice.
+	maxAddresses = 100  // maxAddresses is the maximum number of addresses in an endpoint.
+	maxHints     = 8    // maxHints is the maximum number of zones, and of nodes, in the hints of an endpoint.
 )
 
 // endpointIP requires an IP address that is not unspecified, loopback or link-local.
@@ -112,21 +112,21 @@ func (c *checker) sliceAddress(i int, address, kind string) {
 	c.pop()
 }
 
-// hints validates forZones or forNodes (at) of endpoint hints; names is the format of their names. It reports whether their
-// number is within the limit.
-func (c *checker) hints(list document.Value, at string, names format) bool {
+// hints validates the list forZones or forNodes of endpoint hints; listName is the name of the list, and nameFormat is the
+// format of the zone or node names. It reports whether the number of items is within the limit.
+func (c *checker) hints(list document.Value, listName string, nameFormat format) bool {
 	if list.Len() > maxHints {
-		c.tooMany(list.Len(), maxHints, at)
+		c.tooMany(list.Len(), maxHints, listName)
 		return false
 	}
-	c.push(at)
+	c.push(listName)
 	for i, hint := range list.Items() {
 		name := hint.Get("name").Text()
 		c.pushItem(i)
 		if c.firstIndex(list, "name", name, false) < i {
 			c.duplicate(name, "name")
 		}
-		c.invalidAll(name, names.check(name), "name")
+		c.invalidAll(name, nameFormat.check(name), "name")
 		c.pop()
 	}
 	c.pop()

@@ -98,10 +98,10 @@ func jsonKind(v document.Value) string {
 
 // pathStep is one step of a path: a struct field, a list item or a map key.
 type pathStep struct {
-	name  string
-	index int    // index is the index of a list item, for which name is "".
-	in    *Type  // in is the type of the struct, list or map that contains the step.
-	field *Field // field is nil unless in is a struct.
+	name   string
+	index  int    // index is the index of a list item, for which name is "".
+	parent *Type  // parent is the type of the struct, list or map that contains the step.
+	field  *Field // field is nil unless the parent is a struct.
 }
 
 // goPath returns the path of the current value as errors of encoding/json show it: the name of the innermost Go struct, and
@@ -109,9 +109,9 @@ type pathStep struct {
 func (r *decoder) goPath() (structName, fields string) {
 	var names []string
 	for _, p := range r.path {
-		if p.in.Kind == Struct {
+		if p.parent.Kind == Struct {
 			names = append(names, p.field.goName)
-			_, structName, _ = strings.Cut(p.in.GoName, ".")
+			_, structName, _ = strings.Cut(p.parent.GoName, ".")
 		}
 	}
 	return structName, strings.Join(names, ".")
@@ -121,7 +121,7 @@ func (r *decoder) goPath() (structName, fields string) {
 func (r *decoder) pathTo(field string) string {
 	var b strings.Builder
 	for _, p := range r.path {
-		if p.in.Kind == List {
+		if p.parent.Kind == List {
 			fmt.Fprintf(&b, "[%d]", p.index)
 			continue
 		}

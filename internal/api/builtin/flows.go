@@ -99,8 +99,9 @@ func handSize(c *checker, queuing, _ document.Value) {
 	}
 }
 
-// The specs of the mandatory FlowSchemas and PriorityLevelConfigurations by name. They cannot be changed.
+// The objects of flow control that always exist, and whose specs cannot be changed.
 var (
+	// mandatoryFlowSchemas returns a map from the names of the mandatory FlowSchemas to their specs.
 	mandatoryFlowSchemas = sync.OnceValue(func() map[string]document.Value {
 		const all = `"resourceRules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"],"namespaces":["*"],"clusterScope":true}],"nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}]`
 		return parseAll(map[string]string{
@@ -110,6 +111,7 @@ var (
 				"rules":[{"subjects":[{"kind":"Group","group":{"name":"system:unauthenticated"}},{"kind":"Group","group":{"name":"system:authenticated"}}],` + all + `}]}`,
 		})
 	})
+	// mandatoryPriorityLevels returns a map from the names of the mandatory PriorityLevelConfigurations to their specs.
 	mandatoryPriorityLevels = sync.OnceValue(func() map[string]document.Value {
 		return parseAll(map[string]string{
 			"exempt":    `{"type":"Exempt"}`,
@@ -135,8 +137,8 @@ func mandatoryFlowSchema(c *checker, schema, _ document.Value) {
 	c.mandatory(schema.Get("spec"), mandatoryFlowSchemas()[name], fmt.Sprintf("spec of '%s' must equal the fixed value", name))
 }
 
-// mandatoryPriorityLevel requires that a mandatory PriorityLevelConfiguration has its fixed spec. Only spec.exempt of the one
-// named exempt may change.
+// mandatoryPriorityLevel requires that a mandatory PriorityLevelConfiguration has its fixed spec. As an exception, spec.exempt
+// may change in the PriorityLevelConfiguration named exempt.
 func mandatoryPriorityLevel(c *checker, level, _ document.Value) {
 	name := level.Lookup("metadata", "name").Text()
 	spec, detail := level.Get("spec"), fmt.Sprintf("spec of '%s' must equal the fixed value", name)

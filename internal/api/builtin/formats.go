@@ -9,7 +9,8 @@ import (
 )
 
 // format is a string format. problems returns kube-apiserver's messages for a string that does not have the format, and nil
-// for a valid string. accepts, if not nil, is a fast check that is true only for valid strings, but not for all of them.
+// for a valid string. accepts, if not nil, is a fast check that returns true only for valid strings, and may return false for
+// valid strings.
 type format struct {
 	accepts  func(string) bool
 	problems func(string) []string

@@ -66,13 +66,13 @@ func readAndDefault(t *testing.T, of *Type, text string) (result, unknown string
 		return "!" + err.Error(), unknown
 	}
 	full := of.Default(read)
-	requireSettled(t, of, full)
+	requireIdempotent(t, of, full)
 	return full.JSON(), unknown
 }
 
-// requireSettled checks that decoding and defaulting do not change a document that has been decoded and defaulted, nor a copy
+// requireIdempotent checks that decoding and defaulting do not change a document that has been decoded and defaulted, nor a copy
 // of it that was encoded and parsed.
-func requireSettled(t *testing.T, of *Type, doc document.Value) {
+func requireIdempotent(t *testing.T, of *Type, doc document.Value) {
 	t.Helper()
 	again, err := document.ParseJSON([]byte(doc.JSON()))
 	if err != nil {

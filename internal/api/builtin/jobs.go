@@ -14,8 +14,8 @@ import (
 // maxExitCodes is the maximum number of exit codes in a rule of a pod failure policy.
 const maxExitCodes = 255
 
-// exitCodes validates onExitCodes of a pod failure policy rule: containerName must be a container of the pod template, and
-// values must be distinct and in ascending order.
+// exitCodes validates onExitCodes of a pod failure policy rule: containerName must be the name of a container of the pod
+// template, and values must be distinct and in ascending order.
 func exitCodes(c *checker, on, _ document.Value) {
 	if name := on.Get("containerName"); !isAbsentOrNull(name) {
 		spec, _, _ := c.enclosing("JobSpec")
@@ -222,13 +222,17 @@ func jobCompletions(c *checker, job, oldJob document.Value) {
 	}
 }
 
-// Limits of an indexed Job with backoffLimitPerIndex. maxFailedOfMany and maxParallelOfMany apply only to Jobs with more
-// completions than manyCompletions.
+// Limits of an indexed Job with backoffLimitPerIndex.
 const (
-	maxFailedIndexes       = 100_000
-	manyCompletions        = 100_000
-	maxFailedOfMany        = 10_000
-	maxParallelOfMany      = 10_000
+	// maxFailedIndexes is the maximum value of maxFailedIndexes for any number of completions.
+	maxFailedIndexes = 100_000
+	// manyCompletions is the number of completions above which maxFailedOfMany and maxParallelOfMany apply.
+	manyCompletions = 100_000
+	// maxFailedOfMany is the maximum value of maxFailedIndexes for a Job with many completions.
+	maxFailedOfMany = 10_000
+	// maxParallelOfMany is the maximum parallelism of a Job with many completions.
+	maxParallelOfMany = 10_000
+	// manyIndexesLimitDetail is the detail of the errors about maxFailedOfMany and maxParallelOfMany.
 	manyIndexesLimitDetail = "must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index"
 )
 

@@ -10,9 +10,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// jobOutcome holds the conditions of a Job that describe its termination. Each field reports whether the condition Complete,
-// Failed, FailureTarget or SuccessCriteriaMet is True.
-type jobOutcome struct{ complete, failed, failing, succeeding bool }
+// jobOutcome holds the conditions of a Job that describe its termination.
+type jobOutcome struct {
+	complete   bool // complete reports whether the condition Complete is True.
+	failed     bool // failed reports whether the condition Failed is True.
+	failing    bool // failing reports whether the condition FailureTarget is True.
+	succeeding bool // succeeding reports whether the condition SuccessCriteriaMet is True.
+}
 
 func (e jobOutcome) finished() bool { return e.complete || e.failed }
 
@@ -59,7 +63,7 @@ func (j jobChange) changed(names ...string) bool {
 	return false
 }
 
-// invalidConditions adds an error at status.conditions that does not show their value.
+// invalidConditions adds an error at status.conditions. The error does not show the conditions.
 func (j jobChange) invalidConditions(detail string) {
 	j.c.invalid(field.OmitValueType{}, detail, "status", "conditions")
 }

@@ -49,10 +49,10 @@ func lowerCaseDriver(c *checker, driver, _ document.Value) {
 	}
 }
 
-// The numbers of completions and of parallel pods above which the status of an indexed Job may become too large.
+// Kubernetes warns about an indexed Job that exceeds both limits, because the status of the Job may become too large.
 const (
-	manyCompletionsWarning = 100_000
-	manyParallelWarning    = 10_000
+	manyCompletionsWarning = 100_000 // manyCompletionsWarning is the number of completions above which there may be a warning.
+	manyParallelWarning    = 10_000  // manyParallelWarning is the parallelism above which there may be a warning.
 )
 
 func manyIndexes(c *checker, spec, _ document.Value) {

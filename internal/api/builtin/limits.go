@@ -78,7 +78,7 @@ func (c *checker) limitNames(limit document.Value, kind string, lists ...string)
 	}
 }
 
-// resourceLimit holds the quantities of a LimitRange item for one resource; nil if they are not set.
+// resourceLimit holds the quantities of a LimitRange item for one resource. A quantity that is not set is nil.
 type resourceLimit struct {
 	c                                         *checker
 	resource                                  string

@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// makeAlone returns a check that requires that a list that contains a string, such as *, has no other items. The arguments are
-// the string and the error detail.
+// makeAlone returns a check for lists: if a list contains a certain string, such as *, it must not contain other items. The
+// arguments are the string and the error detail.
 func makeAlone(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected a string and the error detail, received %q", args)

@@ -27,7 +27,7 @@ var nameFormats = map[string]nameFormat{
 	"dns-label":     {formats["dns-label"], prefixFormat("dns-label"), false},
 	"dns-subdomain": {formats["dns-subdomain"], prefixFormat("dns-subdomain"), false},
 	"dns1035-label": {formats["dns1035-label"], prefixFormat("dns1035-label"), false},
-	// The prefix is not validated, because kube-apiserver validates only the whole name of such kinds.
+	// The prefix is not validated, because kube-apiserver validates only the whole name of kinds with this format.
 	"whole-dns-subdomain": {format{isDNSSubdomain, content.IsDNS1123Subdomain}, format{accepts: anyText}, false},
 	"path-segment":        {pathSegment, pathSegment, false},
 	"any":                 {format{accepts: anyText}, format{accepts: anyText}, false},
@@ -44,8 +44,8 @@ func prefixFormat(name string) format {
 	return format{f.accepts, func(s string) []string { return f.problems(asPrefix(s)) }}
 }
 
-// makeObjectMeta returns a check of metadata on create. The arguments are a key of nameFormats and, optionally, always, which
-// makes the check apply to updates as well.
+// makeObjectMeta returns a check of metadata on create. The arguments are a key of nameFormats and, optionally, the word
+// "always", which makes the check apply to updates as well.
 func makeObjectMeta(args []string) (check, error) {
 	always := len(args) == 2 && args[1] == "always"
 	if len(args) != 1 && !always {

@@ -61,7 +61,7 @@ func parseOneOf(t *Type, words []string) (set oneOf, err error) {
 	default:
 		set.members = words
 	}
-	for _, name := range slices.Concat(set.members, set.named(words)) {
+	for _, name := range slices.Concat(set.members, set.nonMembers(words)) {
 		if _, ok := t.Field(name); !ok {
 			return set, fmt.Errorf("expected the name of a field, received %q", name)
 		}
@@ -69,9 +69,9 @@ func parseOneOf(t *Type, words []string) (set oneOf, err error) {
 	return set, nil
 }
 
-// named returns the fields in the declaration of a union, words, that may not be members: the discriminator, or the fields
-// after except.
-func (o *oneOf) named(words []string) []string {
+// nonMembers returns the fields in words, the declaration of a union, that must not be members: the discriminator, or the
+// fields after the keyword "except".
+func (o *oneOf) nonMembers(words []string) []string {
 	if o.discriminator != "" {
 		return []string{o.discriminator}
 	}
@@ -147,12 +147,13 @@ func (c *oneOfCompiler) compile(t *Type, topology *schema.Type) *OneOfs {
 	return all
 }
 
-// Clash is a union of which two members are set after an apply: one by the apply configuration, and one that was set
-// before.
+// Clash is a union of which two members are set after an apply: the apply configuration sets one of them, and the other one
+// was set before the apply.
 type Clash struct {
 	// Path is the path of the struct that contains the union.
 	Path fieldset.Path
-	// Applied is the field that the apply configuration sets. Sibling is the field, set before, that contradicts it.
+	// Applied is the field that the apply configuration sets. Sibling is the field that was set before the apply and conflicts
+	// with Applied.
 	Applied, Sibling string
 	// Discriminator is the discriminator of the union; "" if there is none. It equals Applied or Sibling. The member is
 	// allowed only if the discriminator has the value Value.
@@ -283,7 +284,7 @@ func (w *clashWalker) checkDiscriminated(set *oneOf, config, merged document.Val
 	}
 }
 
-// isMemberSet reports whether the value of a member counts as set. "", false, null and unset markers do not.
+// isMemberSet reports whether the value of a member counts as set. "", false, null and unset markers do not count as set.
 func isMemberSet(v document.Value) bool {
 	switch v.Kind() {
 	case document.Absent, document.Null:

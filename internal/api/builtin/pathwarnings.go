@@ -8,44 +8,45 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// filePath is the path of a file in a volume, and the source of a projected volume that contains it; "" for other volumes.
-type filePath struct{ path, of string }
+// filePath is the path of a file in a volume. If the volume is a projected volume, source is the source that contains the
+// file; otherwise source is "".
+type filePath struct{ path, source string }
 
 func (p filePath) String() string {
-	if p.of == "" {
+	if p.source == "" {
 		return fmt.Sprintf("%q", p.path)
 	}
-	return fmt.Sprintf("%q (%s)", p.path, p.of)
+	return fmt.Sprintf("%q (%s)", p.path, p.source)
 }
 
-// filePaths holds the files of a volume in all. at and below map a path to the indexes of the files at the path, and of the
-// files in the directory with the path.
+// filePaths holds the files of a volume, in the slice all, and two indexes of them. byPath maps a path to the positions of the
+// files at the path; byDirectory maps the path of a directory to the positions of the files below the directory.
 type filePaths struct {
-	all       []filePath
-	at, below map[string][]int
+	all                 []filePath
+	byPath, byDirectory map[string][]int
 }
 
-// add adds a file and returns the indexes of the files that overlap with it: at the same path, at the path of a parent
-// directory, or below it.
+// add adds the file p and returns the positions of the files that overlap with p: files at the same path, files at the path of
+// a parent directory of p, and files below p's path.
 func (f *filePaths) add(p filePath) (others []int) {
 	p.path = strings.TrimRight(p.path, "/")
-	if f.at == nil {
-		f.at, f.below = map[string][]int{}, map[string][]int{}
+	if f.byPath == nil {
+		f.byPath, f.byDirectory = map[string][]int{}, map[string][]int{}
 	}
 	n := len(f.all)
 	f.all = append(f.all, p)
 	if p.path == "" {
 		return nil
 	}
-	others = append(append(others, f.at[p.path]...), f.below[p.path]...)
+	others = append(append(others, f.byPath[p.path]...), f.byDirectory[p.path]...)
 	for i := range len(p.path) {
 		if p.path[i] == '/' && i > 0 {
 			parent := p.path[:i]
-			others = append(others, f.at[parent]...)
-			f.below[parent] = append(f.below[parent], n)
+			others = append(others, f.byPath[parent]...)
+			f.byDirectory[parent] = append(f.byDirectory[parent], n)
 		}
 	}
-	f.at[p.path] = append(f.at[p.path], n)
+	f.byPath[p.path] = append(f.byPath[p.path], n)
 	slices.Sort(others)
 	return others
 }
@@ -75,7 +76,7 @@ func (c *checker) overlaps(volume, items document.Value, of string) {
 
 func (c *checker) warnOverlaps(volume document.Value, of string, files *filePaths, p filePath) {
 	if c.hasMaxWarnings() {
-		return // limits the time that is spent on many overlapping files
+		return // return early, to limit the time that is spent on many overlapping files
 	}
 	others := files.add(p)
 	p = files.all[len(files.all)-1]
@@ -95,7 +96,7 @@ func (c *checker) projectedOverlaps(volume, sources document.Value) {
 			continue
 		}
 		if sources.Len() == 1 && source.Lookup("configMap", "items").Len()+source.Lookup("secret", "items").Len()+source.Lookup("downwardAPI", "items").Len() < 2 && isAbsentOrNull(source.Get("podCertificate")) {
-			return // a single file cannot overlap
+			return // a volume with a single file has no overlapping paths
 		}
 		for _, p := range projectedFiles(source) {
 			c.warnOverlaps(volume, "Projected", &files, p)

@@ -10,11 +10,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// This file defaults and validates pod-level resources (spec.resources). If a pod has pod-level limits or requests, absent
-// ones are derived from its containers: limits only for huge pages, requests from the containers' requests or, if these are
-// absent, from the pod-level limits.
+// This file defaults and validates pod-level resources (spec.resources). If a pod has any pod-level limits or requests, its
+// absent limits and requests are derived from its containers: limits only for huge pages, requests from the containers'
+// requests or, if these are absent, from the pod-level limits.
 
-// setPodLevelResources sets the pod-level limits and requests that are absent, if the pod has any.
+// setPodLevelResources sets the absent pod-level limits and requests of a pod that has at least one pod-level limit or
+// request.
 func setPodLevelResources(s *structUpdate) {
 	spec := s.get("spec")
 	whole := spec.Get("resources")
@@ -23,7 +24,7 @@ func setPodLevelResources(s *structUpdate) {
 		return
 	}
 	oldLimits := limits
-	for _, n := range needs(spec, "limits") {
+	for _, n := range containerNeeds(spec, "limits") {
 		if isHugePages(n.name) && limits.Get(n.name).IsAbsent() && requests.Get(n.name).IsAbsent() {
 			limits = limits.With(n.name, document.NewString(n.quantity.String()))
 		}
@@ -46,7 +47,7 @@ func withChanged(v document.Value, name string, old, value document.Value) docum
 }
 
 func podRequests(spec, limits, requests document.Value) document.Value {
-	for _, n := range needs(spec, "requests") {
+	for _, n := range containerNeeds(spec, "requests") {
 		if isPlainPodResource(n.name) && requests.Get(n.name).IsAbsent() {
 			requests = requests.With(n.name, document.NewString(n.quantity.String()))
 		}
@@ -62,22 +63,22 @@ func podRequests(spec, limits, requests document.Value) document.Value {
 func isHugePages(name string) bool        { return strings.HasPrefix(name, "hugepages-") }
 func isPlainPodResource(name string) bool { return name == "cpu" || name == "memory" }
 
-// need is the quantity of a resource that a pod's containers need together.
-type need struct {
+// resourceNeed is the quantity of a resource that a pod's containers need together.
+type resourceNeed struct {
 	name     string
 	quantity resource.Quantity
 }
 
-// needs returns, for each resource, the maximum of the sums of the limits or requests (which) of containers that run at the
-// same time. Init containers run one after the other before the main containers, except for sidecars (restartPolicy Always),
-// which continue to run.
-func needs(spec document.Value, which string) []need {
-	var total, sidecars, peak []need
+// containerNeeds returns, for each resource, the maximum total quantity that containers which run at the same time need. list
+// is "limits" or "requests", the quantities that are added. Init containers run one after the other before the main
+// containers, except for sidecars (restartPolicy Always), which continue to run.
+func containerNeeds(spec document.Value, list string) []resourceNeed {
+	var total, sidecars, peak []resourceNeed
 	for _, container := range spec.Get("containers").Items() {
-		total = addNeeds(total, container.Lookup("resources", which))
+		total = addNeeds(total, container.Lookup("resources", list))
 	}
 	for _, container := range spec.Get("initContainers").Items() {
-		own := container.Lookup("resources", which)
+		own := container.Lookup("resources", list)
 		if container.Get("restartPolicy").Text() == "Always" {
 			total = addNeeds(total, own)
 			sidecars = addNeeds(sidecars, own)
@@ -93,17 +94,17 @@ func needs(spec document.Value, which string) []need {
 	return maxNeeds(total, peak)
 }
 
-func addNeeds(to []need, resources document.Value) []need {
+func addNeeds(to []resourceNeed, resources document.Value) []resourceNeed {
 	for name, value := range resources.Fields() {
 		quantity, err := ParseQuantity(value.Text())
 		if err == nil { // decoding rejects invalid quantities
-			to = addNeed(to, need{name, quantity})
+			to = addNeed(to, resourceNeed{name, quantity})
 		}
 	}
 	return to
 }
 
-func addNeed(to []need, n need) []need {
+func addNeed(to []resourceNeed, n resourceNeed) []resourceNeed {
 	if i := indexOfNeed(to, n.name); i >= 0 {
 		to[i].quantity.Add(n.quantity)
 		return to
@@ -112,12 +113,12 @@ func addNeed(to []need, n need) []need {
 	return append(to, n)
 }
 
-func maxNeeds(to, other []need) []need {
+func maxNeeds(to, other []resourceNeed) []resourceNeed {
 	for _, n := range other {
 		i := indexOfNeed(to, n.name)
 		switch {
 		case i < 0:
-			to = append(to, need{n.name, n.quantity.DeepCopy()})
+			to = append(to, resourceNeed{n.name, n.quantity.DeepCopy()})
 		case n.quantity.Cmp(to[i].quantity) > 0:
 			to[i].quantity = n.quantity.DeepCopy()
 		}
@@ -125,8 +126,8 @@ func maxNeeds(to, other []need) []need {
 	return to
 }
 
-func indexOfNeed(all []need, name string) int {
-	return slices.IndexFunc(all, func(n need) bool { return n.name == name })
+func indexOfNeed(all []resourceNeed, name string) int {
+	return slices.IndexFunc(all, func(n resourceNeed) bool { return n.name == name })
 }
 
 // sufficientResources rejects pod-level requests and huge page limits that are less than the containers need, and container
@@ -134,7 +135,7 @@ func indexOfNeed(all []need, name string) int {
 func (c *checker) sufficientResources(whole document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	for _, list := range []string{"requests", "limits"} {
-		for _, n := range needs(spec, list) {
+		for _, n := range containerNeeds(spec, list) {
 			declared := whole.Lookup(list, n.name)
 			if isEmpty(declared) || list == "limits" && !isHugePages(n.name) {
 				continue

@@ -159,7 +159,7 @@ func (c *checker) keptResources(spec, old document.Value, name string) {
 	c.pop()
 }
 
-// isRemoved reports whether the ResourceList old contains a resource that now does not contain.
+// isRemoved reports whether a resource of the old ResourceList is absent from the new ResourceList.
 func isRemoved(now, old document.Value) bool {
 	for name := range old.Fields() {
 		if now.Get(name).IsAbsent() {

@@ -4,14 +4,16 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The fields that Windows pods cannot have: of the pod spec, and of the containers' security contexts.
+// The fields that Windows pods cannot have.
 var (
+	// windowsForbiddenFields are the paths of forbidden fields in the pod spec.
 	windowsForbiddenFields = []string{
 		"securityContext.appArmorProfile", "securityContext.seLinuxOptions", "hostUsers", "hostPID", "hostIPC",
 		"securityContext.seccompProfile", "securityContext.fsGroup", "securityContext.fsGroupChangePolicy",
 		"securityContext.sysctls", "shareProcessNamespace", "securityContext.runAsUser", "securityContext.runAsGroup",
 		"securityContext.supplementalGroups", "securityContext.supplementalGroupsPolicy", "securityContext.seLinuxChangePolicy",
 	}
+	// windowsForbiddenContainerFields are the names of forbidden fields in the security contexts of containers.
 	windowsForbiddenContainerFields = []string{
 		"appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem", "privileged",
 		"allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup",

@@ -135,7 +135,7 @@ func (c *checker) addedTolerations(now, old document.Value) {
 
 func (c *checker) removedGates(now, old document.Value) {
 	c.push("schedulingGates")
-	last := map[string]int{} // index of the last new gate with the given name, which is the only one reported
+	last := map[string]int{} // maps the name of a new gate to its last index, because kube-apiserver reports only the last gate with a name
 	for i, gate := range now.Items() {
 		if name := gate.Get("name").Text(); c.firstIndex(old, "name", name, false) < 0 {
 			last[name] = i
@@ -170,7 +170,7 @@ func equalExceptImages(t *Type, spec, old document.Value, name string) bool {
 }
 
 // narrowScheduling requires that an update makes the node selector and node affinity of a pod with scheduling gates only
-// stricter. It returns the spec with the old values of these fields, for comparison of the others.
+// stricter. It returns the spec with the old values of these fields, so that the caller can compare the other fields.
 func (c *checker) narrowScheduling(t *Type, spec, old document.Value) document.Value {
 	for key, value := range old.Get("nodeSelector").Fields() {
 		if now := spec.Lookup("nodeSelector", key); isAbsentOrNull(now) || now.Text() != value.Text() {

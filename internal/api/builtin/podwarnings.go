@@ -41,8 +41,8 @@ func containerWarnings(c *checker, pod, _ document.Value) {
 	}
 }
 
-// warnOfAnnotations adds the warnings about the legacy annotations for a container. base is the length of the path of the pod
-// template, 0 for a pod. AppArmor annotations of pods are omitted, because warnAppArmor reports them earlier.
+// warnOfAnnotations adds the warnings about the legacy annotations for a container. base is the number of steps in the path of
+// the pod template; 0 for a pod. AppArmor annotations of pods are omitted, because warnAppArmor reports them earlier.
 func (c *checker) warnOfAnnotations(pod, container document.Value, base int) {
 	annotations, name := pod.Lookup("metadata", "annotations"), container.Get("name").Text()
 	where := c.path
@@ -111,7 +111,7 @@ func isFractional(v document.Value) bool {
 	return q.MilliValue()%1000 != 0
 }
 
-// fractional adds a warning if the named quantity of a ResourceList, which counts bytes, is not an integer.
+// fractional adds a warning if the quantity of the named resource, which is measured in bytes, is not an integer.
 func (c *checker) fractional(amounts document.Value, name string, below ...string) {
 	if v := amounts.Get(name); isFractional(v) {
 		q := quantityValue(v)

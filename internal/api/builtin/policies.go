@@ -35,7 +35,7 @@ func paramVersion(c *checker, now, _ document.Value) {
 	}
 }
 
-// invalidJoined adds one error whose detail joins the problems; none if there are no problems.
+// invalidJoined adds one error whose detail joins the problems. It adds no error if there are no problems.
 func (c *checker) invalidJoined(value string, problems []string) {
 	if len(problems) > 0 {
 		c.invalid(value, strings.Join(problems, ","))

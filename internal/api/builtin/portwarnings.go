@@ -76,7 +76,7 @@ func (c *checker) hostIPWithoutPort(p placedPort) {
 }
 
 // warnSamePorts adds a warning about two ports with the same number and protocol, whose text depends on their hostPort and
-// hostIP. It adds none if the ports cannot conflict.
+// hostIP. It adds no warning if the ports cannot conflict.
 func (c *checker) warnSamePorts(p, other placedPort) {
 	ip, otherIP := p.port.Get("hostIP").Text(), other.port.Get("hostIP").Text()
 	port, otherPort := intValue(p.port.Get("hostPort")), intValue(other.port.Get("hostPort"))

@@ -8,22 +8,22 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// DropEmptied returns after without the lists and maps that a patch has emptied or created empty, because encoding Go structs
-// omits them; fields without omitempty become null. before is the object before the patch. Lists and maps that were empty
-// before, or that the patch itself contains as empty, are retained.
-func (t *Type) DropEmptied(before, after, patch document.Value) document.Value {
-	if t.Elem != nil && after.Kind() == document.List {
+// DropEmptied returns a patched object without the lists and maps that the patch has emptied or created empty, because
+// encoding Go structs omits them; fields without omitempty become null. live is the object before the patch. Lists and maps
+// that are empty in the live object, or that the patch itself contains as empty, are retained.
+func (t *Type) DropEmptied(live, patched, patch document.Value) document.Value {
+	if t.Elem != nil && patched.Kind() == document.List {
 		if HasEmptyContainer(patch) {
-			return after // the patch contains an empty list or map, which cannot be matched with an item of after
+			return patched // the patch contains an empty list or map, which cannot be matched with an item of the patched list
 		}
-		return t.dropEmptiedInItems(before, after)
+		return t.dropEmptiedInItems(live, patched)
 	}
-	if after.Kind() != document.Map || document.Equal(before, after) {
-		return after
+	if patched.Kind() != document.Map || document.Equal(live, patched) {
+		return patched
 	}
-	result := after
-	for i := range after.Len() {
-		name, was, is := after.Name(i), before.Get(after.Name(i)), after.At(i)
+	result := patched
+	for i := range patched.Len() {
+		name, was, is := patched.Name(i), live.Get(patched.Name(i)), patched.At(i)
 		part, always := t.Elem, true
 		if t.Kind == Struct {
 			f, ok := t.Field(name)
@@ -69,58 +69,58 @@ func HasEmptyContainer(patch document.Value) bool {
 }
 
 // isCheckedEmpty reports whether DropEmptied must retain the named field of the type as an empty map. This applies to
-// resources.requests of PersistentVolumeClaims: without requests a claim is rejected in any case, but kube-apiserver reports
-// other errors if the field is absent than if it is empty.
+// resources.requests of PersistentVolumeClaims: a claim without requests is rejected in any case, but kube-apiserver reports
+// different errors for an absent field and for an empty field.
 func (t *Type) isCheckedEmpty(name string) bool {
 	return name == "requests" && t.Name == "io.k8s.api.core.v1.VolumeResourceRequirements"
 }
 
-// dropEmptiedInItems returns a list in which DropEmptied is applied to each item. Items before and after are matched by
-// index.
-func (t *Type) dropEmptiedInItems(before, after document.Value) document.Value {
-	if document.Equal(before, after) {
-		return after
+// dropEmptiedInItems returns a patched list in which DropEmptied is applied to each item. Items of the live list and of the
+// patched list are matched by index.
+func (t *Type) dropEmptiedInItems(live, patched document.Value) document.Value {
+	if document.Equal(live, patched) {
+		return patched
 	}
-	items, changed := make([]document.Value, after.Len()), false
+	items, changed := make([]document.Value, patched.Len()), false
 	for i := range items {
 		var was document.Value
-		if before.Kind() == document.List && i < before.Len() {
-			was = before.At(i)
+		if live.Kind() == document.List && i < live.Len() {
+			was = live.At(i)
 		}
-		items[i] = t.Elem.DropEmptied(was, after.At(i), document.Value{})
-		changed = changed || items[i] != after.At(i)
+		items[i] = t.Elem.DropEmptied(was, patched.At(i), document.Value{})
+		changed = changed || items[i] != patched.At(i)
 	}
 	if !changed {
-		return after
+		return patched
 	}
 	return document.NewList(items...)
 }
 
-// DropPruned returns after without the lists, maps and structs that an apply has emptied by removing fields that the applier
-// no longer applies, unless the apply configuration contains them. Kubernetes sets them to null, which Go decodes as absent.
-// before is the object before the apply. The topology determines which list items match.
-func (t *Type) DropPruned(before, after, config document.Value, topology *schema.Type) document.Value {
-	if document.Same(before, after) || after.Kind() != before.Kind() {
-		return after
+// DropPruned returns a merged object without the lists, maps and structs that an apply has emptied by removing fields that the
+// applier no longer applies, unless the apply configuration contains them. Kubernetes sets them to null, which Go decodes as
+// absent. live is the object before the apply. The topology determines which list items match.
+func (t *Type) DropPruned(live, merged, config document.Value, topology *schema.Type) document.Value {
+	if document.Same(live, merged) || merged.Kind() != live.Kind() {
+		return merged
 	}
 	if topology == nil {
 		topology = schema.Untyped
 	}
 	switch {
-	case after.Kind() == document.Map && t.Kind == Struct:
-		return t.dropPrunedFields(before, after, config, topology.Map)
-	case after.Kind() == document.List && t.Kind == List && topology.List != nil && topology.List.Relationship == schema.Keyed:
-		return t.dropPrunedItems(before, after, config, topology.List)
+	case merged.Kind() == document.Map && t.Kind == Struct:
+		return t.dropPrunedFields(live, merged, config, topology.Map)
+	case merged.Kind() == document.List && t.Kind == List && topology.List != nil && topology.List.Relationship == schema.Keyed:
+		return t.dropPrunedItems(live, merged, config, topology.List)
 	}
-	return after
+	return merged
 }
 
-func (t *Type) dropPrunedFields(before, after, config document.Value, topology *schema.Map) document.Value {
-	result := after
-	for i := range after.Len() {
-		name, is := after.Field(i)
+func (t *Type) dropPrunedFields(live, merged, config document.Value, topology *schema.Map) document.Value {
+	result := merged
+	for i := range merged.Len() {
+		name, is := merged.Field(i)
 		f, known := t.Field(name)
-		was, sent := before.Get(name), config.Get(name)
+		was, sent := live.Get(name), config.Get(name)
 		if !known || document.Same(was, is) {
 			continue
 		}
@@ -135,28 +135,28 @@ func (t *Type) dropPrunedFields(before, after, config document.Value, topology *
 	return result
 }
 
-func (t *Type) dropPrunedItems(before, after, config document.Value, topology *schema.List) document.Value {
+func (t *Type) dropPrunedItems(live, merged, config document.Value, topology *schema.List) document.Value {
 	var items []document.Value
-	for i := range after.Len() {
-		is := after.At(i)
-		place := keyedIndex(topology.Keys, before, is, i)
-		if place < 0 || document.Same(before.At(place), is) {
+	for i := range merged.Len() {
+		is := merged.At(i)
+		place := keyedIndex(topology.Keys, live, is, i)
+		if place < 0 || document.Same(live.At(place), is) {
 			continue
 		}
-		rest := t.Elem.DropPruned(before.At(place), is, configItem(topology.Keys, config, is), topology.Item)
+		rest := t.Elem.DropPruned(live.At(place), is, configItem(topology.Keys, config, is), topology.Item)
 		if document.Same(rest, is) {
 			continue
 		}
 		if items == nil {
-			items = make([]document.Value, after.Len())
+			items = make([]document.Value, merged.Len())
 			for j := range items {
-				items[j] = after.At(j)
+				items[j] = merged.At(j)
 			}
 		}
 		items[i] = rest
 	}
 	if items == nil {
-		return after
+		return merged
 	}
 	return document.NewList(items...)
 }

@@ -62,7 +62,7 @@ func TestDropEmptiedOfClaims(t *testing.T) {
 }
 
 // TestDropPruned checks that DropPruned removes lists, maps and structs that an apply has emptied, unless the apply
-// configuration contains them as empty, or they were empty before.
+// configuration contains them as empty, or they were empty before the apply.
 func TestDropPruned(t *testing.T) {
 	topology, ok := api.BuiltinTopology("", "v1", "Pod")
 	if !ok {

@@ -7,9 +7,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Resources in spec.hard of a ResourceQuota to which scopes can apply.
+// The resources in spec.hard of a ResourceQuota to which scopes can apply, in addition to pods.
 var (
+	// computeOfQuotas are the compute resources, to which scopes of pods can apply.
 	computeOfQuotas = []string{"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
+	// storageOfQuotas are the storage resources, to which the scope VolumeAttributesClass can apply.
 	storageOfQuotas = []string{"persistentvolumeclaims", "requests.storage"}
 )
 

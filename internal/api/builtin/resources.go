@@ -10,20 +10,23 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Names of resources that Kubernetes defines: of containers, of quotas, of resources that are counted in integers, and of
-// pod-level resources. Other resources need a domain-qualified name.
+// The names of the resources that Kubernetes defines. Other resources need a domain-qualified name.
 var (
+	// resourcesOfContainers are the resources that containers can request.
 	resourcesOfContainers = []string{"cpu", "memory", "ephemeral-storage"}
-	resourcesOfQuotas     = []string{
+	// resourcesOfQuotas are the resources that a ResourceQuota can limit.
+	resourcesOfQuotas = []string{
 		"cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.storage",
 		"requests.ephemeral-storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage", "pods",
 		"resourcequotas", "services", "replicationcontrollers", "secrets", "persistentvolumeclaims", "configmaps",
 		"services.nodeports", "services.loadbalancers",
 	}
+	// countedResources are the resources whose quantities must be integers.
 	countedResources = []string{
 		"pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps",
 		"persistentvolumeclaims", "services.nodeports", "services.loadbalancers",
 	}
+	// resourcesOfPods are the resources, or their prefixes, that pod-level requests and limits can contain.
 	resourcesOfPods = []string{"cpu", "hugepages-", "memory"}
 )
 
@@ -235,7 +238,8 @@ func (c *checker) resourceClaims(claims document.Value) {
 	c.pop()
 }
 
-// claimOnce rejects a claim, or a request of a claim, that is in seen, the claims of a container so far, and adds it to seen.
+// claimOnce rejects a claim, or a request of a claim, that the container references more than once. seen is the set of the
+// container's references so far, to which claimOnce adds the reference.
 func (c *checker) claimOnce(name, request string, seen map[string]bool) {
 	if seen[name] {
 		c.duplicate(name)

@@ -8,12 +8,12 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// RetainUnset returns doc with the unset fields, such as "" and [], of before, the object that doc replaces. A client that
+// RetainUnset returns doc with the unset fields, such as "" and [], of the live object that doc replaces. A client that
 // decodes an object into Go structs and sends it back omits these fields without intending a change. The topology determines
 // which list items match.
-func (t *Type) RetainUnset(doc, before document.Value, topology *schema.Type) document.Value {
+func (t *Type) RetainUnset(doc, live document.Value, topology *schema.Type) document.Value {
 	k := unsetRetainers.Get().(*unsetRetainer)
-	kept := k.value(t, topology, doc, before)
+	kept := k.value(t, topology, doc, live)
 	k.b.Reset()
 	unsetRetainers.Put(k) // not deferred: after a panic the state is inconsistent and must not be reused
 	return kept
@@ -25,8 +25,8 @@ type unsetRetainer struct{ b fastdoc.Builder }
 
 var unsetRetainers = sync.Pool{New: func() any { return new(unsetRetainer) }}
 
-func (k *unsetRetainer) value(t *Type, topology *schema.Type, doc, before document.Value) document.Value {
-	if doc.Kind() != before.Kind() || fastdoc.IsUnparsed(doc) || fastdoc.IsUnparsed(before) || document.Same(doc, before) {
+func (k *unsetRetainer) value(t *Type, topology *schema.Type, doc, live document.Value) document.Value {
+	if doc.Kind() != live.Kind() || fastdoc.IsUnparsed(doc) || fastdoc.IsUnparsed(live) || document.Same(doc, live) {
 		return doc
 	}
 	if topology == nil {
@@ -34,24 +34,24 @@ func (k *unsetRetainer) value(t *Type, topology *schema.Type, doc, before docume
 	}
 	switch {
 	case t.Kind == Struct && doc.Kind() == document.Map:
-		return k.fields(t, topology.Map, doc, before)
+		return k.fields(t, topology.Map, doc, live)
 	case t.Kind == Map && doc.Kind() == document.Map && t.Elem.Elem == nil && t.Elem.Kind != Struct:
 		return doc // scalar values have no unset fields
 	case t.Kind == Map && doc.Kind() == document.Map:
-		return k.values(t, topology.Map, doc, before)
+		return k.values(t, topology.Map, doc, live)
 	case t.Kind == List && t.Innermost().Kind == Struct:
-		return k.items(t, topology.List, doc, before)
+		return k.items(t, topology.List, doc, live)
 	}
 	return doc
 }
 
-// fields returns a struct with the unset fields of before. It is a merge join of the fields of both structs, which are
-// sorted by name.
-func (k *unsetRetainer) fields(t *Type, topology *schema.Map, doc, before document.Value) document.Value {
+// fields returns a struct with the unset fields of the live struct. It is a merge join of the fields of both structs, which
+// are sorted by name.
+func (k *unsetRetainer) fields(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
 	change := k.b.Rebuild(doc)
 	i := 0
-	for j := range before.Len() {
-		name, old := before.Field(j)
+	for j := range live.Len() {
+		name, old := live.Field(j)
 		for ; i < doc.Len() && doc.Name(i) < name; i++ {
 			change.Add(i, doc.Name(i), doc.At(i), doc.At(i))
 		}
@@ -83,22 +83,22 @@ func topologyOf(m *schema.Map, name string) *schema.Type {
 	return t
 }
 
-// values returns a map whose values have the unset fields of the values with the same keys in before. Keys of before that doc
-// does not contain are not added, because the client has removed them.
-func (k *unsetRetainer) values(t *Type, topology *schema.Map, doc, before document.Value) document.Value {
+// values returns a map whose values have the unset fields of the values with the same keys in the live map. Keys of the live
+// map that doc does not contain are not added, because the client has removed them.
+func (k *unsetRetainer) values(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
 	change := k.b.Rebuild(doc)
 	for i := range doc.Len() {
 		name, value := doc.Field(i)
-		change.Add(i, name, k.value(t.Elem, topologyOf(topology, name), value, before.Get(name)), value)
+		change.Add(i, name, k.value(t.Elem, topologyOf(topology, name), value, live.Get(name)), value)
 	}
 	return change.Finish()
 }
 
-// items returns a list whose items have the unset fields of the matching items of before. In lists of type map, items match by
-// their keys; in other lists by index, if both lists have the same length.
-func (k *unsetRetainer) items(t *Type, topology *schema.List, doc, before document.Value) document.Value {
+// items returns a list whose items have the unset fields of the matching items of the live list. In lists of type map, items
+// match by their keys; in other lists by index, if both lists have the same length.
+func (k *unsetRetainer) items(t *Type, topology *schema.List, doc, live document.Value) document.Value {
 	keyed := topology != nil && topology.Relationship == schema.Keyed
-	if !keyed && doc.Len() != before.Len() {
+	if !keyed && doc.Len() != live.Len() {
 		return doc
 	}
 	var item *schema.Type
@@ -109,11 +109,11 @@ func (k *unsetRetainer) items(t *Type, topology *schema.List, doc, before docume
 	for i := range doc.Len() {
 		value, at := doc.At(i), i
 		if keyed {
-			at = keyedIndex(topology.Keys, before, value, i)
+			at = keyedIndex(topology.Keys, live, value, i)
 		}
 		kept := value
 		if at >= 0 {
-			kept = k.value(t.Elem, item, value, before.At(at))
+			kept = k.value(t.Elem, item, value, live.At(at))
 		}
 		change.Add(i, "", kept, value)
 	}

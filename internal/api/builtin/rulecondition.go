@@ -57,7 +57,7 @@ func (c *checker) hasNewGeneration() bool {
 
 func parseTest(name string, args []string) (func(*checker, document.Value) bool, error) {
 	if (len(args) > 0) != (name == "is" || name == "not") {
-		return nil, fmt.Errorf("expected arguments after is and not only, received %q after %s", args, name)
+		return nil, fmt.Errorf("expected at least one argument after \"is\" or \"not\", and none after other tests, received %q after %q", args, name)
 	}
 	switch name {
 	case "is":

@@ -13,11 +13,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The encodings of the zero values of strings, numbers and quantities.
+// The encodings of the zero values of scalar Go types.
 var (
-	emptyString  = document.NewString("")
-	zeroNumber   = document.NewInt(0)
-	zeroQuantity = document.NewString("0")
+	emptyString  = document.NewString("")  // emptyString is the zero value of strings.
+	zeroNumber   = document.NewInt(0)      // zeroNumber is the zero value of numbers.
+	zeroQuantity = document.NewString("0") // zeroQuantity is the zero value of quantities.
 )
 
 // zero returns the encoding of the zero value of the Go type; {} for a struct, without the fields that Go always encodes.
@@ -110,8 +110,8 @@ func (r *decoder) readQuantity(t *Type, v document.Value) (document.Value, error
 // Limits of quantities, which kube-apiserver does not have. They are needed because the parser expands exponents to digits:
 // parsing 1e-999999999 takes minutes.
 const (
-	maxQuantityLength = 128
-	maxExponentDigits = 3
+	maxQuantityLength = 128 // maxQuantityLength is the maximum length of a quantity in bytes.
+	maxExponentDigits = 3   // maxExponentDigits is the maximum number of digits in an exponent, without leading zeros.
 )
 
 // ParseQuantity parses a quantity. Unlike resource.ParseQuantity, it rejects quantities that exceed maxQuantityLength or
@@ -128,7 +128,7 @@ func ParseQuantity(text string) (resource.Quantity, error) {
 	return resource.ParseQuantity(text)
 }
 
-// withText returns a string value with the given text; v itself if it is this string already.
+// withText returns a string value with the given text; v itself if v is this string already.
 func withText(v document.Value, text string) document.Value {
 	if v.Kind() == document.String && v.Text() == text {
 		return v
@@ -136,8 +136,8 @@ func withText(v document.Value, text string) document.Value {
 	return document.NewString(text)
 }
 
-// isCanonicalQuantity is a fast check that returns true only for quantities in canonical form, but not for all of them. It
-// recognizes the common ones: up to 5 digits and a decimal or binary suffix.
+// isCanonicalQuantity is a fast check that returns true only for quantities in canonical form, and may return false for
+// canonical quantities. It recognizes common quantities: up to 5 digits and a decimal or binary suffix.
 func isCanonicalQuantity(text string) bool {
 	const maxDigits = 5 // with this number of digits, no suffix exceeds the range of quantities
 	digits, number := 0, 0
@@ -159,8 +159,8 @@ func isCanonicalQuantity(text string) bool {
 	return false
 }
 
-// readTime decodes a time, and returns it in UTC: a Time without fractions of a second, a MicroTime with six digits of them.
-// For the zero time it returns an absent value.
+// readTime decodes a time, and returns it in UTC: a Time with seconds, a MicroTime with microseconds. For the zero time it
+// returns an absent value.
 func (r *decoder) readTime(t *Type, v document.Value) (document.Value, error) {
 	layout, shortest := time.RFC3339, "2006-01-02T15:04:05Z"
 	if t.Kind == MicroTime {
@@ -174,7 +174,7 @@ func (r *decoder) readTime(t *Type, v document.Value) (document.Value, error) {
 	case at.IsZero():
 		return document.Value{}, nil
 	case len(text) == len(shortest):
-		return v, nil // a time of this length is in UTC and has no further digits
+		return v, nil // a time of this length is in UTC and has the required precision
 	}
 	at = at.UTC()
 	if at.Year() < 0 || at.Year() > 9999 {

@@ -104,9 +104,9 @@ const (
 	selectorMatchesAll              // the selector has no requirements
 )
 
-// matchSelector returns the result of matching labels (of) with a LabelSelector. It does not build a labels.Selector, which
-// would be slower. An absent selector matches no labels.
-func matchSelector(selector, of document.Value) match {
+// matchSelector returns the result of matching labels with a LabelSelector. It does not build a labels.Selector, which would
+// be slower. An absent selector matches no labels.
+func matchSelector(selector, labels document.Value) match {
 	if isAbsentOrNull(selector) {
 		return selectorDiffers
 	}
@@ -119,12 +119,12 @@ func matchSelector(selector, of document.Value) match {
 		if !isLabelKey(key) && len(formats["qualified-name"].problems(key)) > 0 || !isLabelValue(value.Text()) {
 			return selectorInvalid
 		}
-		if have := of.Get(key); isAbsentOrNull(have) || have.Text() != value.Text() {
+		if have := labels.Get(key); isAbsentOrNull(have) || have.Text() != value.Text() {
 			result = selectorDiffers
 		}
 	}
 	for _, e := range expressions.Items() {
-		switch one := matchRequirement(e, of); one {
+		switch one := matchRequirement(e, labels); one {
 		case selectorInvalid:
 			return selectorInvalid
 		case selectorDiffers:
@@ -134,13 +134,13 @@ func matchSelector(selector, of document.Value) match {
 	return result
 }
 
-// matchRequirement returns the result of matching labels (of) with one requirement of a LabelSelector.
-func matchRequirement(r, of document.Value) match {
+// matchRequirement returns the result of matching labels with one requirement of a LabelSelector.
+func matchRequirement(r, labels document.Value) match {
 	key, values := r.Get("key").Text(), r.Get("values")
 	if len(formats["qualified-name"].check(key)) > 0 {
 		return selectorInvalid
 	}
-	label := of.Get(key)
+	label := labels.Get(key)
 	has, listed := !isAbsentOrNull(label), false
 	for _, value := range values.Items() {
 		if !isLabelValue(value.Text()) {

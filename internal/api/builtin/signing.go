@@ -45,11 +45,14 @@ func readRequest(text string) error {
 	return request.CheckSignature()
 }
 
-// The maximum lengths of a signer name, DOMAIN/PATH, and of its parts.
+// The maximum lengths of a signer name, whose syntax is DOMAIN/PATH, in bytes.
 const (
+	// maxSignerDomain is the maximum length of the domain.
 	maxSignerDomain = validation.DNS1123SubdomainMaxLength
-	maxSignerPath   = validation.DNS1123SubdomainMaxLength + 1 + validation.DNS1123LabelMaxLength
-	maxSignerName   = maxSignerDomain + 1 + maxSignerPath
+	// maxSignerPath is the maximum length of the path.
+	maxSignerPath = validation.DNS1123SubdomainMaxLength + 1 + validation.DNS1123LabelMaxLength
+	// maxSignerName is the maximum length of the whole name.
+	maxSignerName = maxSignerDomain + 1 + maxSignerPath
 )
 
 func signerName(c *checker, now, _ document.Value) {

@@ -118,7 +118,7 @@ func frozenDecisions(c *checker, request, oldRequest document.Value) {
 	now, old := request.Lookup("status", "conditions"), oldRequest.Lookup("status", "conditions")
 	t, _ := c.kind.Lookup("status", "conditions")
 	for _, name := range [...]string{"Approved", "Denied"} {
-		switch is, was := ofType(now, name), ofType(old, name); {
+		switch is, was := conditionsOfType(now, name), conditionsOfType(old, name); {
 		case is.Len() > was.Len():
 			c.frozenDecision("add", name)
 		case is.Len() == was.Len() && !equalLists(t, is, was):
@@ -131,8 +131,8 @@ func (c *checker) frozenDecision(verb, name string) {
 	c.forbidden(fmt.Sprintf("updates may not %s a condition of type %q", verb, name), "status", "conditions")
 }
 
-// ofType returns a list of the conditions of the given type.
-func ofType(conditions document.Value, name string) document.Value {
+// conditionsOfType returns a list of the conditions of the given type.
+func conditionsOfType(conditions document.Value, name string) document.Value {
 	var found []document.Value
 	for _, condition := range conditions.Items() {
 		if condition.Get("type").Text() == name {

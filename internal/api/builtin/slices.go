@@ -42,7 +42,7 @@ func deviceNodes(c *checker, device, _ document.Value) {
 	}
 }
 
-// setFields returns the names, in backquotes, of those of the named fields that are set. "" and false do not count as set; an
+// setFields returns those of the given field names whose fields are set, in backquotes. "" and false do not count as set; an
 // empty map does.
 func setFields(v document.Value, names ...string) (quoted []string) {
 	for _, name := range names {
@@ -59,11 +59,10 @@ func noDeviceNodes(c *checker, device, _ document.Value) {
 	}
 }
 
-// The maximum number of devices of a ResourceSlice: maxAdvancedDevices if a device has taints or consumes counters, otherwise
-// maxDevices.
+// The maximum number of devices of a ResourceSlice.
 const (
-	maxDevices         = 128
-	maxAdvancedDevices = 64
+	maxDevices         = 128 // maxDevices applies if no device has taints or consumes counters.
+	maxAdvancedDevices = 64  // maxAdvancedDevices applies if a device has taints or consumes counters.
 )
 
 func sliceDevices(c *checker, spec, _ document.Value) {
@@ -92,12 +91,12 @@ func counters(c *checker, counters, _ document.Value) {
 	}
 }
 
-// The maximum numbers of a device's attributes and capacities together, attributes, taints and binding conditions.
+// Limits of a device in a ResourceSlice.
 const (
-	maxAttributesAndCapacities = 32
-	maxAttributes              = 48
-	maxTaints                  = 16
-	maxConditions              = 4
+	maxAttributesAndCapacities = 32 // maxAttributesAndCapacities is the maximum number of attributes plus capacities.
+	maxAttributes              = 48 // maxAttributes is the maximum number of attributes.
+	maxTaints                  = 16 // maxTaints is the maximum number of taints.
+	maxConditions              = 4  // maxConditions is the maximum number of binding conditions.
 )
 
 func deviceSize(c *checker, device, _ document.Value) {
@@ -188,7 +187,7 @@ func (c *checker) conditionNames(field string, list document.Value) {
 	c.pop()
 }
 
-// conditionsOnce rejects items of the named list that an earlier item, or an item of the list other, equals.
+// conditionsOnce rejects items of the list in the named field that equal an earlier item or an item of the other list.
 func (c *checker) conditionsOnce(field string, list, other document.Value) {
 	all, others := stringItems(list), stringItems(other)
 	c.push(field)

@@ -25,7 +25,8 @@ func raiseGracePeriod(s *structUpdate) {
 }
 
 // syncFirst makes a legacy field, such as podIP, equal to the first item of the list that replaces it, such as podIPs, or, if
-// field is not "", to that field of the first item. If both are set and differ, the legacy field takes precedence.
+// field is not "", to that field of the first item. If the legacy field and the list are both set and differ, the legacy field
+// takes precedence.
 func syncFirst(s *structUpdate, name, list, field string) {
 	one, all := s.get(name), s.get(list)
 	first := document.Value{}

@@ -10,10 +10,10 @@ import (
 // maxRepeats is the maximum number of errors that are reported for one duplicate topology term.
 const maxRepeats = 10
 
-// The maximum number, and the maximum total size in bytes, of the parameters of a StorageClass or VolumeAttributesClass.
+// Limits of the parameters of a StorageClass or VolumeAttributesClass.
 const (
-	maxParameters     = 512
-	maxParameterBytes = 256 << 10
+	maxParameters     = 512       // maxParameters is the maximum number of parameters.
+	maxParameterBytes = 256 << 10 // maxParameterBytes is the maximum total size of the parameters in bytes.
 )
 
 func parameters(c *checker, all, _ document.Value) {

@@ -14,7 +14,7 @@ type structUpdate struct {
 	b          *fastdoc.Builder
 	v          document.Value
 	changes    []document.Field // changes are the changed fields, with distinct names; an absent value removes the field.
-	maxChanges int              // maxChanges is the maximum length that changes has had, up to which release clears it.
+	maxChanges int              // maxChanges is the maximum length that changes has had; release clears changes up to this length.
 }
 
 func (s *structUpdate) get(name string) document.Value {
@@ -81,7 +81,7 @@ func (s *structUpdate) lookup(p *path, holder *document.Value) document.Value {
 	return v
 }
 
-// hasOnly reports whether the struct has no changes, and no field other than the named one that is not null.
+// hasOnly reports whether the struct has no changes, and whether all its fields except the named field are null.
 func (s *structUpdate) hasOnly(name string) bool {
 	if len(s.changes) > 0 {
 		return false

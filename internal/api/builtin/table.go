@@ -56,8 +56,8 @@ func readTable() (*table, error) {
 	return t, nil
 }
 
-// structPrefix is the prefix of the names that OpenAPI schemas give to structs of k8s.io/api. Kind files omit the prefix.
-const structPrefix = "io.k8s.api."
+// openAPINamePrefix is the prefix of the names that OpenAPI schemas give to structs of k8s.io/api. Kind files omit the prefix.
+const openAPINamePrefix = "io.k8s.api."
 
 // addCopies adds a struct for each kind that shares the fields of another struct, which the property "fields of" names.
 func (t *table) addCopies(set *kinds.Set) error {
@@ -66,12 +66,12 @@ func (t *table) addCopies(set *kinds.Set) error {
 		if of.Value == "" {
 			continue
 		}
-		original := t.structs[structPrefix+of.Value]
+		original := t.structs[openAPINamePrefix+of.Value]
 		if original == nil {
 			return d.Errorf(of.Line, "expected the name of a struct in types.txt.gz, received %q", of.Value)
 		}
 		for _, name := range d.Structs(nil) {
-			added := &Type{Name: structPrefix + name, GoName: original.GoName, Kind: Struct, Fields: original.Fields}
+			added := &Type{Name: openAPINamePrefix + name, GoName: original.GoName, Kind: Struct, Fields: original.Fields}
 			t.types, t.structs[added.Name] = append(t.types, added), added
 		}
 	}
@@ -148,12 +148,12 @@ func (t *table) appendField(to []Field, line string) ([]Field, error) {
 	return append(to, f), err
 }
 
-// refer sets *to to the type with an index in the table.
-func (t *table) refer(number string, to **Type) error {
+// refer sets *target to the type at an index of the table; number is the index as text.
+func (t *table) refer(number string, target **Type) error {
 	i, err := strconv.Atoi(number)
 	if err != nil || i < 0 || i >= len(t.types) {
 		return fmt.Errorf("expected the number of a type, received %q", number)
 	}
-	*to = t.types[i]
+	*target = t.types[i]
 	return nil
 }

@@ -51,8 +51,8 @@ type checker struct {
 	errs                 field.ErrorList
 	warnings             []string
 	path                 []step
-	// reportPath is the path of errors of the current statement, relative to the first base steps of path, which are the path
-	// of its block; nil if errors are reported at path.
+	// reportPath is the path at which the current statement reports errors, relative to the path of its block; nil if errors
+	// are reported at path. The path of the block consists of the first base steps of path.
 	reportPath []step
 	base       int
 	// scopes are the blocks that are being evaluated, the outermost first.

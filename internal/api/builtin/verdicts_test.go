@@ -30,9 +30,9 @@ type verdictCase struct {
 	messages []string       // messages are kube-apiserver's errors or warnings.
 }
 
-// forVerdicts calls visit with the cases in a file that make oracle-validation recorded, until visit returns false. It
-// visits only one of every cases.
-func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) bool) {
+// forVerdicts calls visit with the cases in a file that make oracle-validation recorded, until visit returns false. It visits
+// one case in each interval of cases.
+func forVerdicts(t testing.TB, file string, interval int, visit func(verdictCase) bool) {
 	f, err := os.Open(verdictsFolder + file)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 	lines.Scan() // the first line is a comment
 	for lines.Scan() {
 		isObject := bytes.HasPrefix(lines.Bytes(), []byte("object\t"))
-		if n++; !isObject && n%every != 0 {
+		if n++; !isObject && n%interval != 0 {
 			continue
 		}
 		parts := strings.Split(lines.Text(), "\t")
@@ -67,7 +67,7 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 		}
 		c.verb, c.change, c.messages = parts[0], parts[1]+" "+parts[2], nil
 		if parts[3] != "" {
-			// Missing resourceVersions are left out, because the write path checks them before validation.
+			// Errors about a missing resourceVersion are dropped, because the write path reports them before validation.
 			c.messages = slices.DeleteFunc(parts[3:], func(e string) bool { return strings.Contains(e, "must be specified for an update") })
 		}
 		var value document.Value
@@ -284,7 +284,7 @@ func withoutDigits(text string) string {
 	}, text)
 }
 
-// compareGaps checks that gaps.txt lists every gap, which is an error that only kube-apiserver reports, and no others.
+// compareGaps checks that gaps.txt lists exactly the gaps: the errors that only kube-apiserver reports.
 func compareGaps(t *testing.T, gaps []string) {
 	known := readGaps(t)
 	for _, gap := range gaps {

@@ -249,7 +249,7 @@ func volumeUpdate(c *checker, volume, oldVolume document.Value) {
 	for _, name := range volumeSources {
 		now, was := spec.Get(name), old.Get(name)
 		if name == "csi" && !isAbsentOrNull(was) && isAbsentOrNull(was.Get("controllerExpandSecretRef")) {
-			now = now.Without("controllerExpandSecretRef") // controllerExpandSecretRef may be added
+			now = now.Without("controllerExpandSecretRef") // an update may add controllerExpandSecretRef
 		}
 		if ft, fp := fieldType(t, name); !semanticEqual(ft, fp, now, was) {
 			c.forbidden("spec.persistentvolumesource is immutable after creation", "persistentvolumesource")

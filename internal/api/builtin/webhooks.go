@@ -116,8 +116,9 @@ func reviewVersions(c *checker, versions, _ document.Value) {
 // admissionResources rejects resources of an admission rule that another item of the list includes. An item is RESOURCE or
 // RESOURCE/SUBRESOURCE, where * matches all.
 func admissionResources(c *checker, resources, _ document.Value) {
-	withAllBelow, belowAll := map[string]bool{}, map[string]bool{} // withAllBelow contains x for x/*; belowAll contains x for */x
-	plain := false                                                 // whether the last item without a subresource is not *
+	withAllBelow := map[string]bool{} // the resources r for which the list contains r/*
+	belowAll := map[string]bool{}     // the subresources s for which the list contains */s
+	plain := false                    // whether the last item without a subresource is a resource name other than *
 	for i, r := range resources.Items() {
 		text := r.Text()
 		c.pushItem(i)

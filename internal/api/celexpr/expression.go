@@ -11,14 +11,14 @@ import (
 // Role is the purpose of an expression, which determines its result type.
 type Role uint8
 
-// The roles. The comment of each role is the result type of its expressions.
+// The roles of expressions, with their result types.
 const (
-	Condition  Role = iota // bool
-	Message                // string
-	Annotation             // string or null
-	Variable               // any type
-	ApplyPatch             // Object: an apply configuration
-	JSONPatch              // list of JSONPatch operations
+	Condition  Role = iota // Condition expressions return a bool.
+	Message                // Message expressions return a string.
+	Annotation             // Annotation expressions return a string or null.
+	Variable               // Variable expressions return a value of any type.
+	ApplyPatch             // ApplyPatch expressions return an Object, which is an apply configuration.
+	JSONPatch              // JSONPatch expressions return a list of JSONPatch operations.
 )
 
 var roleTypes = map[Role][]*celgo.Type{

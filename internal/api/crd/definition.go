@@ -177,8 +177,9 @@ func (d *Definition) StorageVersion() string {
 	return ""
 }
 
-// Deprecations maps each deprecated version to its Deprecation; nil if there is none. A warning that the definition does not
-// set recommends the most preferred version that is newer and not deprecated, if there is one.
+// Deprecations maps each deprecated version to its Deprecation; nil if no version is deprecated. If the definition sets no
+// warning for a version, the default warning recommends the most preferred newer version that is not deprecated, if there is
+// one.
 func (d *Definition) Deprecations() map[string]api.Deprecation {
 	var all map[string]api.Deprecation
 	served := d.ServedVersions()

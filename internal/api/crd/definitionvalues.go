@@ -110,12 +110,12 @@ func (definitionValues) Empty() document.Value { return emptyDefinition() }
 // RetainUnset returns doc unchanged, because decoding removes unset fields.
 func (definitionValues) RetainUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
 
-// DropEmptied returns after unchanged, because decoding removes empty fields.
-func (definitionValues) DropEmptied(_, after, _ document.Value) document.Value { return after }
+// DropEmptied returns the patched object unchanged, because decoding removes empty fields.
+func (definitionValues) DropEmptied(_, patched, _ document.Value) document.Value { return patched }
 
-// DropPruned returns after unchanged, because decoding removes empty fields.
-func (definitionValues) DropPruned(_, after, _ document.Value, _ *schema.Type) document.Value {
-	return after
+// DropPruned returns the merged object unchanged, because decoding removes empty fields.
+func (definitionValues) DropPruned(_, merged, _ document.Value, _ *schema.Type) document.Value {
+	return merged
 }
 
 // OneOfs returns an empty set of unions.

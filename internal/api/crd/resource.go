@@ -44,9 +44,9 @@ type compiledVersion struct {
 	hash    func() [sha256.Size]byte // hash returns a hash of the schema and of spec.preserveUnknownFields.
 }
 
-// NewResource returns the Resource of a Definition. It reuses the compiled schemas of before, the Resource of the previous
-// generation, for versions that are unchanged; before may be nil.
-func NewResource(definition *Definition, before *Resource, converter Converter) *Resource {
+// NewResource returns the Resource of a Definition. For versions that are unchanged, it reuses the compiled schemas of
+// previous, the Resource of the previous generation, which may be nil.
+func NewResource(definition *Definition, previous *Resource, converter Converter) *Resource {
 	d := &Resource{
 		Definition: definition, storageVersion: definition.StorageVersion(),
 		versions: make(map[string]*compiledVersion, len(definition.Versions)), converter: converter,
@@ -55,10 +55,10 @@ func NewResource(definition *Definition, before *Resource, converter Converter) 
 	for i := range definition.Versions {
 		v := &definition.Versions[i]
 		d.versions[v.Name] = d.newVersion(v)
-		if before == nil || before.PreserveUnknownFields != d.PreserveUnknownFields || before.Namespaced != d.Namespaced || before.AcceptedNames.Kind != d.AcceptedNames.Kind {
+		if previous == nil || previous.PreserveUnknownFields != d.PreserveUnknownFields || previous.Namespaced != d.Namespaced || previous.AcceptedNames.Kind != d.AcceptedNames.Kind {
 			continue
 		}
-		if old := before.versions[v.Name]; old != nil && document.Equal(old.Schema, v.Schema) && sameScale(old.scale, v.scale) {
+		if old := previous.versions[v.Name]; old != nil && document.Equal(old.Schema, v.Schema) && sameScale(old.scale, v.scale) {
 			d.versions[v.Name].values = old.values
 		}
 	}
@@ -118,12 +118,12 @@ func openSchema(unparsed document.Value) (document.Value, error) {
 	return doc.Get("openAPIV3Schema"), err
 }
 
-// NewKind returns the kind that the CustomResourceDefinition defines. It reuses the compiled schemas of before, the kind of
-// the previous generation, for versions that are unchanged; before may be nil.
-func (d *Definition) NewKind(before *api.Kind, webhooks Webhooks) *api.Kind {
+// NewKind returns the kind that the CustomResourceDefinition defines. For versions that are unchanged, it reuses the compiled
+// schemas of previous, the kind of the previous generation, which may be nil.
+func (d *Definition) NewKind(previous *api.Kind, webhooks Webhooks) *api.Kind {
 	var old *Resource
-	if before != nil {
-		old = before.Definition.(*Resource)
+	if previous != nil {
+		old = previous.Definition.(*Resource)
 	}
 	defined := *d
 	n := defined.AcceptedNames
@@ -142,9 +142,9 @@ func (d *Definition) IsServedBy(kind *api.Kind) bool {
 	return of.UID == d.UID && of.Generation == d.Generation && of.AcceptedNames.Equal(d.AcceptedNames) && kind.Terminating == d.Terminating
 }
 
-// MarkCurrent records that every object with a revision greater than after was written with this definition. At the storage
-// version such objects are served as they are stored.
-func (d *Resource) MarkCurrent(after storage.Revision) { d.currentSince.Store(int64(after)) }
+// MarkCurrent records that every object with a revision greater than the given one was written with this definition. At the
+// storage version such objects are served as they are stored.
+func (d *Resource) MarkCurrent(revision storage.Revision) { d.currentSince.Store(int64(revision)) }
 
 // MarkStale reverts MarkCurrent: every object may have been written with an earlier generation of the definition.
 func (d *Resource) MarkStale() { d.currentSince.Store(math.MaxInt64) }

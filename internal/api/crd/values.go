@@ -27,18 +27,20 @@ func (v values) Empty() document.Value { return document.NewMap() }
 // RetainUnset returns doc unchanged, because clients do not omit fields of custom resources that they do not set.
 func (v values) RetainUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
 
-// DropEmptied returns after without the fields of metadata that a patch has emptied. Other empty fields are retained.
-func (v values) DropEmptied(before, after, patch document.Value) document.Value {
-	return replaceMetadata(after, v.Metadata().DropEmptied(before.Get(metadata), after.Get(metadata), patch.Get(metadata)))
+// DropEmptied returns the patched object without the fields of metadata that a patch has emptied. Other empty fields are
+// retained.
+func (v values) DropEmptied(live, patched, patch document.Value) document.Value {
+	return replaceMetadata(patched, v.Metadata().DropEmptied(live.Get(metadata), patched.Get(metadata), patch.Get(metadata)))
 }
 
-// DropPruned returns after without the fields of metadata that an apply has emptied. Other empty fields are retained.
-func (v values) DropPruned(before, after, config document.Value, topology *schema.Type) document.Value {
+// DropPruned returns the merged object without the fields of metadata that an apply has emptied. Other empty fields are
+// retained.
+func (v values) DropPruned(live, merged, config document.Value, topology *schema.Type) document.Value {
 	var of *schema.Type
 	if topology.Map != nil {
 		of, _ = topology.Map.TypeOf(metadata)
 	}
-	return replaceMetadata(after, v.Metadata().DropPruned(before.Get(metadata), after.Get(metadata), config.Get(metadata), of))
+	return replaceMetadata(merged, v.Metadata().DropPruned(live.Get(metadata), merged.Get(metadata), config.Get(metadata), of))
 }
 
 const metadata = "metadata"

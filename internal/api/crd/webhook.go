@@ -183,9 +183,9 @@ func checkIdentity(doc, converted document.Value) error {
 	return nil
 }
 
-// withMetadata returns a converted object with the metadata of before, the original object, except for labels and
-// annotations, which the webhook may change.
-func withMetadata(converted, before document.Value) (document.Value, error) {
+// withMetadata returns a converted object with the metadata of the original object, except for labels and annotations, which
+// the webhook may change.
+func withMetadata(converted, original document.Value) (document.Value, error) {
 	convertedMetadata := converted.Get("metadata")
 	switch convertedMetadata.Kind() {
 	case document.Map:
@@ -194,7 +194,7 @@ func withMetadata(converted, before document.Value) (document.Value, error) {
 	default:
 		return converted, fmt.Errorf("invalid metadata of type %T in converted object", convertedMetadata.ToGo())
 	}
-	metadata := before.Get("metadata")
+	metadata := original.Get("metadata")
 	if metadata.Kind() != document.Map {
 		metadata = document.NewMap()
 	}
@@ -214,7 +214,7 @@ func withMetadata(converted, before document.Value) (document.Value, error) {
 
 // checkMetadataMap returns an error if the webhook has changed labels or annotations to an invalid value. name is labels or
 // annotations.
-func checkMetadataMap(name string, converted, before document.Value) error {
+func checkMetadataMap(name string, converted, original document.Value) error {
 	if converted.Kind() != document.Map {
 		return fmt.Errorf("invalid metadata.%s of type %T in converted object", name, converted.ToGo())
 	}
@@ -225,7 +225,7 @@ func checkMetadataMap(name string, converted, before document.Value) error {
 		}
 		all[key] = value.Text()
 	}
-	if document.Equal(converted, before) {
+	if document.Equal(converted, original) {
 		return nil
 	}
 	var errs field.ErrorList

@@ -21,11 +21,11 @@ import (
 type Values interface {
 	DecodeWith(doc document.Value, options builtin.DecodeOptions) (read document.Value, unknown []string, err error)
 	Default(doc document.Value) document.Value
-	DefaultChanged(doc, done document.Value) document.Value
+	DefaultChanged(doc, defaulted document.Value) document.Value
 	Empty() document.Value
-	RetainUnset(doc, before document.Value, topology *schema.Type) document.Value
-	DropEmptied(before, after, patch document.Value) document.Value
-	DropPruned(before, after, config document.Value, topology *schema.Type) document.Value
+	RetainUnset(doc, live document.Value, topology *schema.Type) document.Value
+	DropEmptied(live, patched, patch document.Value) document.Value
+	DropPruned(live, merged, config document.Value, topology *schema.Type) document.Value
 	OneOfs(topology *schema.Type) *builtin.OneOfs
 	Validate(obj, old document.Value) field.ErrorList
 	ValidateSubresource(name string, obj, live document.Value) field.ErrorList

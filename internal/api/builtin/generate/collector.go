@@ -31,13 +31,13 @@ type entry struct {
 
 type field struct {
 	name            string
-	via             string // via is the path of the embedded structs that contain the field, with dots.
+	via             string // via lists the embedded structs that contain the field, separated by dots.
 	of              reflect.Type
 	always, pointer bool
 }
 
-// special maps the types with a JSON encoding of their own to their kinds in the table.
-var special = map[reflect.Type]string{
+// specialKinds maps the types with a JSON encoding of their own to their kinds in the table.
+var specialKinds = map[reflect.Type]string{
 	reflect.TypeFor[resource.Quantity]():    "quantity",
 	reflect.TypeFor[metav1.Time]():          "time",
 	reflect.TypeFor[metav1.MicroTime]():     "microtime",
@@ -70,12 +70,12 @@ func (c *collector) add(t reflect.Type) (reflect.Type, error) {
 }
 
 func (c *collector) fill(e *entry, t reflect.Type) (err error) {
-	if kind, ok := special[t]; ok {
+	if kind, ok := specialKinds[t]; ok {
 		e.kind = kind
 		return nil
 	}
 	if m, ok := reflect.PointerTo(t).MethodByName("UnmarshalJSON"); ok {
-		return fmt.Errorf("%v implements %v: add it to special", t, m.Type)
+		return fmt.Errorf("%v implements %v: add it to specialKinds", t, m.Type)
 	}
 	if kind, ok := scalars[t.Kind()]; ok {
 		e.kind = kind

@@ -34,15 +34,18 @@ func ValidationOf(subresource string) string { return subresource + " " + Valida
 // Review is the trait of kinds such as SubjectAccessReview, whose objects are not stored and have no name.
 const Review = "review"
 
-// The names of the properties and sections of kinds and of types, in the order that files must follow.
+// The names of the properties and sections of declarations, in the order that files must follow.
 var (
+	// kindNames are the names of the properties and sections of a kind.
 	kindNames = []string{
 		"group", "versions", "deprecated", "stored as", "also served as", "scope", "plural", "singular", "short names", "categories",
 		"verbs", "acts on", "subresources", "generation", "fields of", "pod spec", "traits",
 		Strategy, SelectableFields, ResetFields, Defaults, OneOfs, Validation, subresourceValidation, RequestWarnings,
 		Warnings, StatusWarnings, Columns,
 	}
-	typeNames    = []string{"structs", Defaults, OneOfs, Validation, Warnings, Columns}
+	// typeNames are the names of the properties and sections of a type.
+	typeNames = []string{"structs", Defaults, OneOfs, Validation, Warnings, Columns}
+	// sectionNames are the names of sections; the other names are properties.
 	sectionNames = kindNames[slices.Index(kindNames, Strategy):]
 )
 
@@ -278,8 +281,8 @@ func (p *fileParser) member(number int, content string) {
 	if d.IsKind {
 		allowed = kindNames
 	}
-	place := slices.Index(allowed, d.listed(name))
-	isSection := slices.Contains(sectionNames, d.listed(name))
+	place := slices.Index(allowed, d.listEntry(name))
+	isSection := slices.Contains(sectionNames, d.listEntry(name))
 	p.inSection = isSection
 	switch {
 	case place < 0:
@@ -299,20 +302,21 @@ func (p *fileParser) member(number int, content string) {
 	}
 }
 
-// lastPosition returns the index in allowed of the last property or section of the declaration; -1 if there is none.
+// lastPosition returns the index, in the list allowed, of the last property or section of the declaration so far; -1 if the
+// declaration has no property or section.
 func (d *Declaration) lastPosition(allowed []string) int {
 	switch {
 	case len(d.sections) > 0:
-		return slices.Index(allowed, d.listed(d.sections[len(d.sections)-1].Name))
+		return slices.Index(allowed, d.listEntry(d.sections[len(d.sections)-1].Name))
 	case len(d.properties) > 0:
 		return slices.Index(allowed, d.properties[len(d.properties)-1].Name)
 	}
 	return -1
 }
 
-// listed returns the entry of kindNames for the name of a property or section: subresourceValidation for the validation of a
-// subresource, otherwise the name itself.
-func (d *Declaration) listed(name string) string {
+// listEntry returns the entry of kindNames for the name of a property or section: subresourceValidation for the validation of
+// a subresource, otherwise the name itself.
+func (d *Declaration) listEntry(name string) string {
 	for _, subresource := range d.Property("subresources").Words() {
 		if name == ValidationOf(subresource) {
 			return subresourceValidation

@@ -63,9 +63,9 @@ func (n *node) acceptsKind(kind kinds, v document.Value) bool {
 
 func (n *node) acceptsText(s string) bool {
 	if l := n.texts; l != nil {
-		if l.minLength != none || l.maxLength != none {
+		if l.minLength != noLimit || l.maxLength != noLimit {
 			length := utf8.RuneCountInString(s)
-			if l.maxLength != none && length > l.maxLength || l.minLength != none && length < l.minLength {
+			if l.maxLength != noLimit && length > l.maxLength || l.minLength != noLimit && length < l.minLength {
 				return false
 			}
 		}
@@ -81,7 +81,7 @@ func (n *node) acceptsItems(v document.Value) bool {
 		return true
 	}
 	count := v.Len()
-	if n.minItems != none && count < n.minItems || n.maxItems != none && count > n.maxItems || n.unique && hasDuplicates(v) {
+	if n.minItems != noLimit && count < n.minItems || n.maxItems != noLimit && count > n.maxItems || n.unique && hasDuplicates(v) {
 		return false
 	}
 	if !n.items.has(restrictions) {
@@ -100,7 +100,7 @@ func (n *node) acceptsFields(v document.Value) bool {
 		return true
 	}
 	count := v.Len()
-	if n.minProps != none && count < n.minProps || n.maxProps != none && count > n.maxProps {
+	if n.minProps != noLimit && count < n.minProps || n.maxProps != noLimit && count > n.maxProps {
 		return false
 	}
 	for _, name := range n.required {

@@ -42,10 +42,13 @@ type decoder struct {
 	dropInvalid bool
 	// rootMetadata is the decoded metadata of the object itself, as opposed to that of embedded resources.
 	rootMetadata document.Value
-	// metadata, pruned and embedded are the paths of unknown fields: in the object's metadata, in the part that the schema
-	// describes, and in the metadata of embedded resources.
-	metadata, pruned, embedded []string
-	err                        error
+	// metadata contains the paths of unknown fields in the object's metadata.
+	metadata []string
+	// pruned contains the paths of unknown fields in the part of the object that the schema describes.
+	pruned []string
+	// embedded contains the paths of unknown fields in the metadata of embedded resources.
+	embedded []string
+	err      error
 }
 
 // step is one element of the path of a value: a field or an item.

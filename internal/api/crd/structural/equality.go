@@ -69,15 +69,16 @@ func clamp(i int64) int32 {
 	return int32(i)
 }
 
-// equalsConverted reports whether the number q, converted to the Go type of the number to (int64 or float64), equals to.
-func equalsConverted(q, to quantity) bool {
-	if to.whole && !q.whole {
-		return int64(q.f) == to.i
+// equalsConverted reports whether the number q, converted to the Go type of the number target (int64 or float64), equals
+// target.
+func equalsConverted(q, target quantity) bool {
+	if target.whole && !q.whole {
+		return int64(q.f) == target.i
 	}
-	if !to.whole && q.whole {
-		return float64(q.i) == to.f
+	if !target.whole && q.whole {
+		return float64(q.i) == target.f
 	}
-	return q == to
+	return q == target
 }
 
 // hasDuplicates reports whether a list contains two equal items.

@@ -54,7 +54,7 @@ func (l *loader) loadKinds(n *node, v document.Value) {
 	}
 	name := v.Get("type").Text()
 	n.kinds = kindsNamed(name)
-	n.typeName = n.kinds.name() // not name, which would retain the memory of the whole document
+	n.typeName = n.kinds.name() // not the variable name, which would retain the memory of the whole document
 	if name != "" && n.kinds == 0 {
 		l.fail("type", fmt.Sprintf("expected one of %s, received %q", strings.Join(kindNames[:], ", "), name))
 	}
@@ -97,7 +97,7 @@ func (l *loader) loadAt(v document.Value, place ...string) *node {
 	defer func() { l.path = l.path[:depth] }()
 	if v.Kind() != document.Map {
 		l.fail("", fmt.Sprintf("expected a schema object, received a %s", v.Kind()))
-		return &node{minItems: none, maxItems: none, minProps: none, maxProps: none}
+		return &node{minItems: noLimit, maxItems: noLimit, minProps: noLimit, maxProps: noLimit}
 	}
 	return l.load(v)
 }
@@ -118,7 +118,7 @@ func nonNull(v document.Value, name string) document.Value {
 	return document.Value{}
 }
 
-// limit returns the value of a size keyword, such as maxItems; none if the schema does not have it.
+// limit returns the value of a size keyword, such as maxItems; noLimit if the schema does not contain the keyword.
 func limit(v document.Value, name string) int {
 	n, ok := v.Get(name).Int64()
 	if !ok {
@@ -127,7 +127,7 @@ func limit(v document.Value, name string) int {
 		}
 	}
 	if !ok {
-		return none
+		return noLimit
 	}
 	return int(n)
 }
@@ -150,7 +150,7 @@ type textLimits struct {
 
 func textLimitsOf(v document.Value) *textLimits {
 	t := &textLimits{minLength: limit(v, "minLength"), maxLength: limit(v, "maxLength"), patternText: strings.Clone(v.Get("pattern").Text())}
-	if t.minLength == none && t.maxLength == none && t.patternText == "" {
+	if t.minLength == noLimit && t.maxLength == noLimit && t.patternText == "" {
 		return nil
 	}
 	if t.patternText != "" {

@@ -61,8 +61,8 @@ const (
 	mapList
 )
 
-// none is the value of a size limit, such as maxItems, that the schema does not have.
-const none = -1
+// noLimit is the value of a size limit, such as maxItems, that the schema does not contain.
+const noLimit = -1
 
 // node is a compiled schema object. The nodes that declare fields form the spine: the root, and its descendants through
 // fields, additional and items. The nodes below allOf, anyOf, oneOf and not only restrict values.
@@ -141,8 +141,8 @@ func (n *node) field(name string) *node {
 	return n.additional
 }
 
-// child is field for a walk over the fields of a map, which are sorted by name: next is an index into n.fields, which child
-// advances. declared reports whether the field is in properties.
+// child is like field, but is optimized for a walk over the fields of a map, which are sorted by name: next is an index into
+// n.fields, which child advances. declared reports whether the field is in properties.
 func (n *node) child(name string, next *int) (child *node, declared bool) {
 	for *next < len(n.fields) && n.fields[*next].name < name {
 		*next++
@@ -211,5 +211,5 @@ func (n *node) findFeatures() {
 // restricts reports whether a keyword of the node itself, not of a descendant in the spine, restricts values.
 func (n *node) restricts() bool {
 	return n.kinds != 0 || n.format.name != "" || len(n.enum)+len(n.required) > 0 || n.numbers != nil || n.texts != nil ||
-		n.minItems != none || n.maxItems != none || n.minProps != none || n.maxProps != none || n.unique || n.closed || n.hasCombinators()
+		n.minItems != noLimit || n.maxItems != noLimit || n.minProps != noLimit || n.maxProps != noLimit || n.unique || n.closed || n.hasCombinators()
 }

@@ -89,13 +89,13 @@ func (q quantity) hasBits(bits int) bool {
 	return err == nil
 }
 
-// rangeError returns kube-apiserver's message for a number outside of the range of the type and format. what is the role of
+// rangeError returns kube-apiserver's message for a number outside of the range of the type and format. role is the role of
 // the number: "Checked" for the value, or the name of a limit.
-func (l *numberLimits) rangeError(what, path string) string {
+func (l *numberLimits) rangeError(role, path string) string {
 	if l.format != "" {
-		return fmt.Sprintf("%s value must be of type %s with format %s in %s", what, l.typeName, l.format, path)
+		return fmt.Sprintf("%s value must be of type %s with format %s in %s", role, l.typeName, l.format, path)
 	}
-	return fmt.Sprintf("%s value must be of type %s (default format) in %s", what, l.typeName, path)
+	return fmt.Sprintf("%s value must be of type %s (default format) in %s", role, l.typeName, path)
 }
 
 // accepts reports whether a number conforms to all keywords, and whether the limits themselves are in the range of the type.

@@ -87,17 +87,17 @@ func (r *reporter) fieldName(path string) string {
 	return "<nil>"
 }
 
-// value adds the errors of a value, unless the value equals its previous value, was (ratcheting).
-func (r *reporter) value(n *node, v document.Value, path string, was previous) int {
+// value adds the errors of a value, unless the value equals prev, its previous value (ratcheting).
+func (r *reporter) value(n *node, v document.Value, path string, prev previous) int {
 	mark := len(r.errs)
-	matched := r.check(n, v, path, was)
-	if len(r.errs) > mark && was.known && n.unchanged(v, was.value) {
+	matched := r.check(n, v, path, prev)
+	if len(r.errs) > mark && prev.known && n.unchanged(v, prev.value) {
 		r.errs = r.errs[:mark]
 	}
 	return matched
 }
 
-func (r *reporter) check(n *node, v document.Value, path string, was previous) int {
+func (r *reporter) check(n *node, v document.Value, path string, prev previous) int {
 	if v.IsNull() {
 		return r.null(n, path)
 	}
@@ -116,11 +116,11 @@ func (r *reporter) check(n *node, v document.Value, path string, was previous) i
 			r.number(n.numbers, quantityOf(v), path)
 		}
 	case array:
-		matched += 2 + r.items(n, v, path, was)
+		matched += 2 + r.items(n, v, path, prev)
 	}
 	r.enum(n, v, path)
 	if kind == object {
-		matched += 1 + r.fields(n, v, path, was)
+		matched += 1 + r.fields(n, v, path, prev)
 	}
 	return matched
 }
@@ -186,10 +186,10 @@ func (r *reporter) text(n *node, s, path string) (matched int) {
 func (r *reporter) limits(l *textLimits, s, path string) {
 	length := utf8.RuneCountInString(s)
 	switch {
-	case l.maxLength != none && length > l.maxLength:
+	case l.maxLength != noLimit && length > l.maxLength:
 		e := field.TooLong(nil, "", l.maxLength)
 		r.add(path, e.Type, e.BadValue, e.Detail)
-	case l.minLength != none && length < l.minLength:
+	case l.minLength != noLimit && length < l.minLength:
 		r.invalid(path, s, "should be at least %d chars long", l.minLength)
 	case l.patternErr != nil:
 		r.invalid(path, s, "should match '%s, but pattern is invalid: %s'", l.patternText, l.patternErr)
@@ -215,18 +215,18 @@ func (r *reporter) enum(n *node, v document.Value, path string) {
 	r.add(path, e.Type, e.BadValue, e.Detail)
 }
 
-func (r *reporter) items(n *node, v document.Value, path string, was previous) (matched int) {
+func (r *reporter) items(n *node, v document.Value, path string, prev previous) (matched int) {
 	if n.items != nil {
-		old := was.items(n)
+		old := prev.items(n)
 		for i, item := range v.Items() {
 			matched += r.value(n.items, item, fmt.Sprintf("%s[%d]", path, i), old.of(item))
 		}
 	}
 	count := v.Len()
-	if n.minItems != none && count < n.minItems {
+	if n.minItems != noLimit && count < n.minItems {
 		r.invalid(path, int64(count), "should have at least %d items", n.minItems)
 	}
-	if n.maxItems != none && count > n.maxItems {
+	if n.maxItems != noLimit && count > n.maxItems {
 		r.tooMany(path, count, n.maxItems)
 	}
 	if n.unique && hasDuplicates(v) {
@@ -242,12 +242,12 @@ func (r *reporter) tooMany(path string, count, maximum int) {
 
 // fields adds the errors of a map: of its size, of the fields that are not in properties, of the fields in properties, and of
 // missing required fields, in this order.
-func (r *reporter) fields(n *node, v document.Value, path string, was previous) (matched int) {
+func (r *reporter) fields(n *node, v document.Value, path string, prev previous) (matched int) {
 	count := v.Len()
-	if n.minProps != none && count < n.minProps {
+	if n.minProps != noLimit && count < n.minProps {
 		r.invalid(path, int64(count), "should have at least %d properties", n.minProps)
 	}
-	if n.maxProps != none && count > n.maxProps {
+	if n.maxProps != noLimit && count > n.maxProps {
 		r.tooMany(path, count, n.maxProps)
 	}
 	for name, value := range v.Fields() {
@@ -257,12 +257,12 @@ func (r *reporter) fields(n *node, v document.Value, path string, was previous) 
 		if n.closed {
 			r.add(path, field.ErrorTypeInvalid, name, fmt.Sprintf("%s.%s in body is a forbidden property", path, name))
 		} else if n.additional != nil {
-			matched += r.value(n.additional, value, path+"."+name, was.field(n, name, path == ""))
+			matched += r.value(n.additional, value, path+"."+name, prev.field(n, name, path == ""))
 		}
 	}
 	for name, value := range v.Fields() {
 		if declared := n.find(name); declared != nil {
-			matched += r.value(declared, value, fieldBelow(path, name), was.field(n, name, path == ""))
+			matched += r.value(declared, value, fieldBelow(path, name), prev.field(n, name, path == ""))
 		}
 	}
 	for _, name := range n.required {

@@ -16,7 +16,8 @@ func (t *Type) Validate(obj, old document.Value) field.ErrorList {
 	return errs
 }
 
-// ValidateStatus returns the errors of an update of the status subresource. The reset fields of obj must be restored before.
+// ValidateStatus returns the errors of an update of the status subresource. The caller must have restored the reset fields of
+// obj.
 func (t *Type) ValidateStatus(obj, live document.Value) field.ErrorList {
 	errs, _ := t.CheckStatus(obj, live)
 	return errs
