@@ -89,13 +89,13 @@ func (w *write) attemptAction(ctx context.Context, target *Endpoint, body decode
 	}
 	status, err := target.subresource.Create(ctx, a)
 	if err == nil && status.Status != metav1.StatusFailure && !w.DryRun {
-		err = w.commitAdmission(ctx, a.pending) // pending is nil if a commit of the action has included it
+		err = w.commitAdmission(ctx, a.pending) // pending is nil if an earlier commit of the action has included its writes
 	}
 	return status, err
 }
 
-// actionTarget returns the endpoint of the subresource that serves create requests to an endpoint: the endpoint itself, or for
-// a resource with ActsOn, such as bindings, that of the subresource.
+// actionTarget returns the endpoint of the subresource that serves create requests to e: e itself, or for a resource such as
+// bindings, whose api.Kind sets ActsOn, the endpoint of the subresource that ActsOn names.
 func (r *Registry) actionTarget(e *Endpoint) (*Endpoint, error) {
 	if e.Kind.ActsOn == "" {
 		return e, nil
@@ -110,8 +110,8 @@ func (a *Action) key() watchcache.Key {
 	return watchcache.Key{Kind: a.target.Kind.StoreName(), Namespace: a.Namespace, Name: a.Name}
 }
 
-// actionSource is the admission.Source of an action. Unlike that of a new object, the body of an action may contain a uid and a
-// resourceVersion, which are preconditions.
+// actionSource is the admission.Source of an action. Unlike the body of an ordinary create request, the body of an action may
+// contain a uid and a resourceVersion, which are preconditions on the object.
 type actionSource struct {
 	source
 	resourceVersion string
@@ -190,7 +190,7 @@ func (a *Action) Modify(ctx context.Context, change func(live *watchcache.Object
 		if err := checkSize(live, value); err != nil {
 			return nil, err
 		}
-		written, err := a.commitFirst(ctx, storage.Write{Key: live.Key(), Expected: live.Revision(), Value: value})
+		written, err := a.commitWithAdmission(ctx, storage.Write{Key: live.Key(), Expected: live.Revision(), Value: value})
 		var conflict *storage.ConflictError
 		switch {
 		case err == nil:
@@ -203,23 +203,23 @@ func (a *Action) Modify(ctx context.Context, change func(live *watchcache.Object
 	}
 }
 
-// commitFirst commits a write of the action. The first successful call includes the pending writes and conditions of admission
-// plugins in the transaction. It returns errAdmissionStale if one of these conditions does not hold, and a
+// commitWithAdmission commits a write of the action. The first successful call includes the pending writes and conditions of
+// admission plugins in the transaction. It returns errAdmissionStale if one of these conditions does not hold, and a
 // *storage.ConflictError if the object of the write has changed.
-func (a *Action) commitFirst(ctx context.Context, own storage.Write) (*watchcache.Object, error) {
-	writes := []storage.Write{own}
+func (a *Action) commitWithAdmission(ctx context.Context, write storage.Write) (*watchcache.Object, error) {
+	writes := []storage.Write{write}
 	for _, w := range a.pending.Commits() {
 		switch {
-		case w.Key != own.Key:
+		case w.Key != write.Key:
 			writes = append(writes, w)
-		case w.Keep && w.Expected != own.Expected:
+		case w.Keep && w.Expected != write.Expected:
 			return nil, errAdmissionStale
 		}
 	}
 	written, _, err := a.Registry.commit(ctx, writes...)
 	var conflict *storage.ConflictError
 	switch {
-	case errors.As(err, &conflict) && conflict.Key != own.Key:
+	case errors.As(err, &conflict) && conflict.Key != write.Key:
 		return nil, errAdmissionStale
 	case err != nil:
 		return nil, err
@@ -229,9 +229,9 @@ func (a *Action) commitFirst(ctx context.Context, own storage.Write) (*watchcach
 }
 
 // commitAdmission commits the writes of admission plugins for a request that stores no object, and checks their conditions. It
-// returns errAdmissionStale if a condition does not hold. a may be nil.
-func (r *Registry) commitAdmission(ctx context.Context, a *admission.Record) error {
-	commits := a.Commits()
+// returns errAdmissionStale if a condition does not hold. record may be nil.
+func (r *Registry) commitAdmission(ctx context.Context, record *admission.Record) error {
+	commits := record.Commits()
 	if slices.ContainsFunc(commits, func(w storage.Write) bool { return !w.Keep }) {
 		_, _, err := r.commit(ctx, commits...)
 		if conflict := (*storage.ConflictError)(nil); errors.As(err, &conflict) {
@@ -262,8 +262,8 @@ func (r *Registry) commitAdmission(ctx context.Context, a *admission.Record) err
 	return nil
 }
 
-// joinCommits adds the writes and conditions of the validating half of the admission chain to those of the mutating half,
-// which is nil if it did not run.
+// joinCommits adds the writes and conditions of the validating half of the admission chain to the writes and conditions of the
+// mutating half. mutating is nil if the mutating half did not run.
 func joinCommits(mutating, validating *admission.Record) *admission.Record {
 	if mutating == nil {
 		return validating

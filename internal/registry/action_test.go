@@ -17,8 +17,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// besideWrite creates the ConfigMap with the key beside.
-var besideWrite = storage.Write{Key: beside.String(), Value: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"beside","namespace":"default"}}`)}
+// extraWrite creates the ConfigMap with the key extraKey. Admission plugins of tests add it to a transaction.
+var extraWrite = storage.Write{Key: extraKey.String(), Value: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"beside","namespace":"default"}}`)}
 
 // endpointPlugin is an admission plugin that calls run for create requests to one endpoint.
 type endpointPlugin struct {
@@ -44,17 +44,17 @@ func (p *endpointPlugin) Validate(ctx context.Context, a *admission.Attributes) 
 	return p.run(ctx, a)
 }
 
-// gatedRequests maps endpoints, RESOURCE/SUBRESOURCE, to functions that send a create request whose body is not stored. The pod a
-// must exist.
+// gatedRequests maps endpoints, RESOURCE/SUBRESOURCE, to functions that send a create request whose body is not stored. The pod
+// "a" must exist.
 var gatedRequests = map[string]func(k *registrytest.Kit, dryRun bool) error{
 	"pods/binding": func(k *registrytest.Kit, dryRun bool) error {
-		request := below(k, "pods", "a", "binding", `{"metadata":{"name":"a"},"target":{"name":"one"}}`)
+		request := subresourceRequest(k, "pods", "a", "binding", `{"metadata":{"name":"a"},"target":{"name":"one"}}`)
 		request.DryRun = dryRun
 		_, err := k.All.CreateSubresource(k.Context(), request)
 		return err
 	},
 	"pods/eviction": func(k *registrytest.Kit, dryRun bool) error {
-		request := below(k, "pods", "a", "eviction", `{"metadata":{"name":"a"}}`)
+		request := subresourceRequest(k, "pods", "a", "eviction", `{"metadata":{"name":"a"}}`)
 		request.DryRun = dryRun
 		_, err := k.All.CreateSubresource(k.Context(), request)
 		return err
@@ -67,7 +67,7 @@ var gatedRequests = map[string]func(k *registrytest.Kit, dryRun bool) error{
 	},
 }
 
-// openGated returns a registry with an admission plugin, the pod a, and the ConfigMap gate.
+// openGated returns a registry with an admission plugin, the pod "a", and the ConfigMap "gate".
 func openGated(t *testing.T, p *endpointPlugin) *registrytest.Kit {
 	t.Helper()
 	k := registrytest.WithPlugins(t, watchcachetest.OpenStore(t), p)
@@ -113,14 +113,14 @@ func TestActionCommitWith(t *testing.T) {
 		p := &endpointPlugin{endpoint: endpoint, phase: admission.Mutating}
 		k := openGated(t, p)
 		p.run = func(_ context.Context, a *admission.Attributes) error {
-			admission.RecordOf(a).CommitWith(besideWrite)
+			admission.RecordOf(a).CommitWith(extraWrite)
 			return nil
 		}
 		for _, dryRun := range []bool{true, false} {
 			if err := send(k, dryRun); err != nil {
 				t.Errorf("create request to %s: got error %v, want none", endpoint, err)
 			}
-			if got := k.Has(beside.Kind, beside.Namespace, beside.Name); got == dryRun {
+			if got := k.Has(extraKey.Kind, extraKey.Namespace, extraKey.Name); got == dryRun {
 				t.Errorf("create request to %s, dry run %v: write of the plugin committed: got %v, want %v", endpoint, dryRun, got, !dryRun)
 			}
 		}
@@ -169,7 +169,7 @@ func TestBindingInTerminatingNamespace(t *testing.T) {
 	k = registrytest.WithPlugins(t, store, namespacelifecycle.Plugin{})
 	k.Create("namespaces", "", `{"metadata":{"name":"team"},"spec":{"finalizers":["kubernetes"]}}`)
 	k.Create("pods", "team", `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"a","image":"a"}]}}`)
-	request := below(k, "pods", "a", "binding", `{"metadata":{"name":"a"},"target":{"name":"one"}}`)
+	request := subresourceRequest(k, "pods", "a", "binding", `{"metadata":{"name":"a"},"target":{"name":"one"}}`)
 	request.Namespace = "team"
 	_, err := k.All.CreateSubresource(t.Context(), request)
 	if !terminated || !apierrors.HasStatusCause(err, metav1.CauseType("NamespaceTerminating")) {

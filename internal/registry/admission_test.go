@@ -20,7 +20,7 @@ import (
 
 var (
 	configMaps = schema.GroupResource{Resource: "configmaps"}
-	beside     = watchcache.Key{Kind: "core/configmaps", Namespace: "default", Name: "beside"}
+	extraKey   = watchcache.Key{Kind: "core/configmaps", Namespace: "default", Name: "beside"}
 )
 
 // plugin is an admission plugin that calls admit and validate for writes to ConfigMaps, in the given phases.
@@ -88,7 +88,7 @@ func TestCommitWith(t *testing.T) {
 	k := open(t, p)
 	rejects := false
 	p.admit = func(_ context.Context, a *admission.Attributes) error {
-		admission.RecordOf(a).CommitWith(storage.Write{Key: beside.String(), Value: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"beside","namespace":"default"}}`)})
+		admission.RecordOf(a).CommitWith(storage.Write{Key: extraKey.String(), Value: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"beside","namespace":"default"}}`)})
 		return nil
 	}
 	p.validate = func(a *admission.Attributes) error {
@@ -97,7 +97,7 @@ func TestCommitWith(t *testing.T) {
 		}
 		return nil
 	}
-	has := func() bool { return k.Has(beside.Kind, beside.Namespace, beside.Name) }
+	has := func() bool { return k.Has(extraKey.Kind, extraKey.Namespace, extraKey.Name) }
 
 	dry := k.Request("configmaps", "default", "", `{"metadata":{"name":"c"}}`)
 	dry.DryRun = true

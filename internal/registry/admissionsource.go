@@ -156,7 +156,7 @@ func (c converter) Convert(doc document.Value, from, to string) (document.Value,
 }
 
 // Read implements admission.Converter. Unknown fields of a built-in kind are dropped without a warning, because the client did
-// not send them. Unknown fields of a custom resource are retained until it is stored, as in kube-apiserver.
+// not send them. Unknown fields of a custom resource are retained until the resource is stored, as in kube-apiserver.
 func (c converter) Read(doc document.Value, apiVersion string) (document.Value, error) {
 	doc, err := c.withType(doc, apiVersion)
 	if err != nil {
@@ -194,9 +194,9 @@ func readSilently(values Values, doc document.Value) (read document.Value, unkno
 	return read.With("metadata", read.Get("metadata").With("managedFields", managed)), unknown, nil
 }
 
-// withType returns an error if a webhook has changed the kind of an object, or its apiVersion to one that does not exist. An
-// object of a built-in kind that lacks kind or apiVersion gets them again. For custom resources it only requires a kind;
-// validation and conversion check the rest.
+// withType returns an error if a webhook has changed the kind of an object, or has set an apiVersion that does not exist. If an
+// object of a built-in kind lacks kind or apiVersion, withType sets them. For custom resources it only requires a kind;
+// validation and conversion check the apiVersion.
 func (c converter) withType(doc document.Value, apiVersion string) (document.Value, error) {
 	e := c.endpoint
 	if !e.Kind.Custom {

@@ -15,7 +15,7 @@ import (
 // Apply applies an apply configuration: it creates the object, or merges the configuration into the live object. It returns a
 // 409 if the configuration conflicts with other field managers and the request does not force it.
 func (r *Registry) Apply(ctx context.Context, request *Request) (Result, error) {
-	var config *decoded // decoded in the first attempt, whose live object is the base of the parser
+	var config *decoded // decoded once, in the first attempt; its values share memory with the live object of that attempt
 	w := r.newWrite(request, verb{
 		merge: func(ctx context.Context, w *write, live *loaded) (merged, error) {
 			if config == nil {
@@ -31,8 +31,8 @@ func (r *Registry) Apply(ctx context.Context, request *Request) (Result, error) 
 	return w.run(ctx)
 }
 
-// decodeConfiguration decodes an apply configuration. It returns a 400 if the kind, apiVersion, name or namespace does not
-// match the request, or if it contains managedFields. live may be absent; the result may share its memory.
+// decodeConfiguration decodes an apply configuration. It returns a 400 if the kind, apiVersion, name or namespace does not match
+// the request, or if the configuration contains managedFields. live may be absent; the result may share memory with live.
 func (r *Request) decodeConfiguration(live document.Value) (decoded, error) {
 	doc, err := r.Body.parseWithBase(live)
 	if err != nil {
@@ -64,8 +64,8 @@ func (r *Request) decodeConfiguration(live document.Value) (decoded, error) {
 	return config, err
 }
 
-// mergeApply applies a configuration to the live object. If there are conflicts with other field managers and also a wrong uid
-// or resourceVersion, it returns the former, as kube-apiserver does.
+// mergeApply applies a configuration to the live object. If there are conflicts with other field managers and also a wrong uid or
+// resourceVersion, it returns the conflicts with field managers, as kube-apiserver does.
 func (w *write) mergeApply(ctx context.Context, live *loaded, config decoded) (m merged, err error) {
 	if err := w.checkApplicable(ctx, live); err != nil {
 		return m, err
@@ -142,8 +142,8 @@ func hasNull(v document.Value) bool {
 	return v.IsNull()
 }
 
-// checkApplicable rejects an apply to an object that does not exist, if it is to a subresource (404) or if the user is not
-// authorized to create the object.
+// checkApplicable rejects an apply whose object does not exist: with a 404 if the request is to a subresource, and with a 403 if
+// the user is not authorized to create the object.
 func (w *write) checkApplicable(ctx context.Context, live *loaded) error {
 	switch {
 	case live.object != nil:

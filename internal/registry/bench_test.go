@@ -57,8 +57,8 @@ func BenchmarkWrite(b *testing.B) {
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
-				created++
-				i = created
+				createdObjects++
+				i = createdObjects
 				if _, err := bench.do(i); err != nil {
 					b.Fatal(err)
 				}
@@ -67,5 +67,5 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// created is the number of objects that benchmarks have created. It makes their names unique.
-var created int
+// createdObjects is the number of objects that benchmarks have created. It makes their names unique.
+var createdObjects int

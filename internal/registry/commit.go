@@ -67,8 +67,8 @@ func checkSize(live *watchcache.Object, value []byte) error {
 	return nil
 }
 
-// objectWrite returns the write of the prepared object: its key, its JSON at the storage version, and the loaded revision as
-// the expected one.
+// objectWrite returns the write of the prepared object: its key, its JSON at the storage version, and the loaded revision as the
+// expected revision.
 func (w *write) objectWrite(live *loaded, p *prepared) (own storage.Write, err error) {
 	stored := p.object
 	if evolving := w.Endpoint.evolving; evolving != nil {
@@ -83,18 +83,18 @@ func (w *write) objectWrite(live *loaded, p *prepared) (own storage.Write, err e
 	return own, nil
 }
 
-// transaction returns the writes of a commit: allocations, the writes and conditions of admission plugins, and last the write
-// of the object, own.
-func (a *admitted) transaction(p *prepared, own storage.Write) []storage.Write {
+// transaction returns the writes of a commit: allocations, the writes and conditions of admission plugins, and last the write of
+// the object.
+func (a *admitted) transaction(p *prepared, object storage.Write) []storage.Write {
 	commits := a.attributes.Commits()
 	all := make([]storage.Write, 0, len(p.allocations)+len(commits)+1)
 	all = append(all, p.allocations...)
 	for _, w := range commits {
-		if w.Key != own.Key { // own has its own expected revision
+		if w.Key != object.Key { // the write of the object already states the revision that it expects
 			all = append(all, w)
 		}
 	}
-	return append(all, own)
+	return append(all, object)
 }
 
 // retries reports whether a failed write is attempted again: after a conflict about its object, unless conflictIsFinal, and

@@ -114,9 +114,9 @@ func (w *write) checkNoDeletionFields(config document.Value) error {
 	return api.Invalid(w.Endpoint.errorKind(), w.Name, errs)
 }
 
-// mergeWhole replaces the object before by doc, the whole object that a client sent or the result of a patch. The field
-// manager of the request becomes the owner of the fields that it changed.
-func (w *write) mergeWhole(live *loaded, before apply.Object, doc document.Value) (merged, error) {
+// mergeWhole replaces the object previous by doc, the whole object that a client sent or the result of a patch. The field manager
+// of the request becomes the owner of the fields that differ.
+func (w *write) mergeWhole(live *loaded, previous apply.Object, doc document.Value) (merged, error) {
 	e := w.Endpoint
 	if e.isProjected() {
 		return w.mergeProjected(live, func(before apply.Object) (apply.Result, error) {
@@ -127,7 +127,7 @@ func (w *write) mergeWhole(live *loaded, before apply.Object, doc document.Value
 	if err != nil {
 		return merged{}, err
 	}
-	result, err := e.engine.Update(before, readBack, w.applyRequest())
+	result, err := e.engine.Update(previous, readBack, w.applyRequest())
 	if err != nil {
 		return merged{}, w.engineError(err)
 	}

@@ -33,11 +33,11 @@ type decoded struct {
 // hasRevision reports whether the client sent a resourceVersion that the live object must have. "" and "0" match any object.
 func (d decoded) hasRevision() bool { return d.resourceVersion != "" && d.resourceVersion != "0" }
 
-// Parse parses a body, which must be a map or null. It returns a 400 if it cannot be parsed.
+// Parse parses a body, which must be a map or null. It returns a 400 if the body cannot be parsed.
 func (b Body) Parse() (document.Value, error) { return b.parseWithBase(document.Value{}) }
 
-// parseWithBase parses a body like Parse. Values that equal the value at the same path of the live object share its memory,
-// so that they compare equal in constant time.
+// parseWithBase parses a body like Parse. A value that equals the live object's value at the same path shares memory with it, so
+// that comparing the two takes constant time.
 func (b Body) parseWithBase(live document.Value) (document.Value, error) {
 	doc, err := fastdoc.ParseJSONWithBase(b.Text, document.Limits{}, live, fieldSetPath...)
 	if err != nil && b.YAML {

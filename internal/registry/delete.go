@@ -29,7 +29,7 @@ type Deletion struct {
 	Endpoint        *Endpoint
 	Namespace, Name string
 	DryRun          bool
-	// UID and ResourceVersion are preconditions; nil means no precondition. No object satisfies an empty string.
+	// UID and ResourceVersion are preconditions; nil means no precondition. An empty string matches no object.
 	UID, ResourceVersion *string
 	// Precondition is called with the object before it is deleted. If it returns false, Delete returns ErrPrecondition. nil
 	// means no precondition.

@@ -19,9 +19,11 @@ const (
 	Orphan             Propagation = "Orphan"     // dependents are not deleted; their ownerReference is removed
 )
 
-// The finalizers for the propagation policies Orphan and Foreground. The garbage collector removes them.
+// The finalizers that the garbage collector removes.
 const (
-	OrphanFinalizer     = "orphan"
+	// OrphanFinalizer is the finalizer of the propagation policy Orphan.
+	OrphanFinalizer = "orphan"
+	// ForegroundFinalizer is the finalizer of the propagation policy Foreground.
 	ForegroundFinalizer = "foregroundDeletion"
 )
 
@@ -54,8 +56,8 @@ func isMarkedDeleted(doc document.Value) bool {
 }
 
 // withGrace sets the grace period, in seconds, and the deletionTimestamp of an object whose resource has grace periods, such as
-// pods. A repeated deletion can only shorten the grace period; isPending reports that it does not, so that the object remains
-// unchanged.
+// pods. A repeated deletion can only shorten the grace period; if the repeated deletion does not shorten it, isPending is true
+// and the object remains unchanged.
 func (d *Deletion) withGrace(doc document.Value, now time.Time) (marked document.Value, grace int64, isPending bool) {
 	if !d.Endpoint.Kind.Graceful {
 		return doc, 0, false
@@ -87,14 +89,14 @@ func gracePeriod(doc document.Value) int64 {
 	return had
 }
 
-// shortenGrace shortens the grace period of an object from had to grace seconds. If the shorter period would have ended before
-// now, the deletionTimestamp becomes now and the grace period at most one second.
-func shortenGrace(doc document.Value, grace, had int64, now time.Time) document.Value {
+// shortenGrace shortens the grace period of an object from oldGrace to newGrace seconds. If the shorter period would have ended
+// before now, the deletionTimestamp becomes now and the grace period at most one second.
+func shortenGrace(doc document.Value, newGrace, oldGrace int64, now time.Time) document.Value {
 	end, err := time.Parse(time.RFC3339, doc.Lookup("metadata", "deletionTimestamp").Text())
-	if end = end.Add(seconds(grace - had)); err != nil || end.Before(now) {
-		end, grace = now, min(grace, 1)
+	if end = end.Add(seconds(newGrace - oldGrace)); err != nil || end.Before(now) {
+		end, newGrace = now, min(newGrace, 1)
 	}
-	return withDeletionTime(doc, end, grace)
+	return withDeletionTime(doc, end, newGrace)
 }
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
@@ -135,7 +137,7 @@ func markTerminating(doc document.Value, now time.Time) document.Value {
 	return doc.With("metadata", metadata).With("status", doc.Get("status").With("phase", document.NewString("Terminating")))
 }
 
-// withFinalizers returns the object with the finalizer of the propagation policy, and without that of another policy.
+// withFinalizers returns the object with the finalizer of the propagation policy, and without the finalizers of other policies.
 func (d *Deletion) withFinalizers(doc document.Value) document.Value {
 	var before, after []string
 	for _, f := range doc.Lookup("metadata", "finalizers").Items() {
@@ -169,8 +171,9 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
 }
 
-// propagation returns the propagation policy of the request, or if it has none, that of the object's finalizers, or if there are
-// none, that of the resource. For resources that are not garbage collected it is always Background.
+// propagation returns the propagation policy of the request. If the request sets none, the object's finalizers determine the
+// policy, and without such finalizers the default of the resource applies. For resources that are not garbage collected it is
+// always Background.
 func (d *Deletion) propagation(finalizers []string) Propagation {
 	kind := d.Endpoint.Kind
 	switch {

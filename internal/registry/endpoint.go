@@ -16,8 +16,8 @@ import (
 	"github.com/cadastre/cadastre/strategic"
 )
 
-// Endpoint is a resource, or a subresource of it, at one API version. It holds everything that requests to it need and that
-// does not depend on the request. It is immutable and safe for concurrent use.
+// Endpoint is a resource, or a subresource of it, at one API version. It holds the state that all requests to the endpoint share.
+// It is immutable and safe for concurrent use.
 type Endpoint struct {
 	Kind        *api.Kind
 	Version     string
@@ -25,7 +25,8 @@ type Endpoint struct {
 	// BodyKind and BodyVersion are the kind and apiVersion of request and response bodies.
 	BodyKind, BodyVersion string
 
-	// subresource is nil for the resource itself. projection is nil if bodies are objects of the resource.
+	// subresource implements the subresource; it is nil for the resource itself. projection converts between objects and bodies
+	// of another kind; it is nil if bodies are objects of the resource.
 	subresource *Subresource
 	projection  projection
 	engine      *apply.Engine

@@ -22,7 +22,7 @@ func StoreError(err error) error {
 	switch {
 	case isStatus(err):
 		return err
-	case errors.As(err, &unknown): // must precede the next case, because it may wrap context.Canceled
+	case errors.As(err, &unknown): // precedes the next case, because an error of unknown outcome may wrap context.Canceled
 		return apierrors.NewTimeoutError(fmt.Sprintf("the outcome of the write is unknown: %v; read the object to find out", err), 1)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return apierrors.NewTimeoutError("the request took too long", 1)

@@ -39,12 +39,12 @@ func evictionSubresource() *Subresource {
 	}
 }
 
-// budgetManager is the field manager of updates to the status of budgets. kube-apiserver uses the same, because it writes the
-// status with its loopback client.
+// budgetManager is the field manager of updates to the status of budgets. kube-apiserver uses the same name, because it writes
+// the status with its loopback client.
 const budgetManager = "kube-apiserver"
 
-// maxDisruptedPods is the maximum length of status.disruptedPods of a budget. If it is exceeded, the disruption controller has
-// not processed earlier evictions, and further ones are rejected.
+// maxDisruptedPods is the maximum length of status.disruptedPods of a budget. If a budget exceeds it, the disruption controller
+// has not processed earlier evictions, and the server rejects further evictions.
 const maxDisruptedPods = 2000
 
 // budgetViolationMessage is Kubernetes' error message for an eviction that a budget does not allow.
@@ -73,7 +73,7 @@ func evictPod(ctx context.Context, a *Action) (metav1.Status, error) {
 		return metav1.Status{}, err
 	}
 	if e.dryRun {
-		a.pending = nil // CreateSubresource does not know about a dry run that only deleteOptions request
+		a.pending = nil // otherwise CreateSubresource would commit, because it does not read dryRun of deleteOptions
 	}
 	for {
 		status, err := e.attempt(ctx)
@@ -313,7 +313,7 @@ func (e *eviction) countDisruption(ctx context.Context, name string) error {
 		}
 		_, err = e.touch(endpoint, live, budgetManager, func(doc document.Value) document.Value {
 			return e.withDisruption(doc, budget)
-		}, func(w storage.Write) (*watchcache.Object, error) { return e.commitFirst(ctx, w) })
+		}, func(w storage.Write) (*watchcache.Object, error) { return e.commitWithAdmission(ctx, w) })
 		var conflict *storage.ConflictError
 		if !errors.As(err, &conflict) || ctx.Err() != nil {
 			return err

@@ -37,7 +37,7 @@ func (r *Registry) Patch(ctx context.Context, request *Request, patch Patch) (Re
 }
 
 // mergePatch patches the live object. The result is treated like the body of an update. Since the result contains the live
-// resourceVersion, it can only conflict if the patch sets another one.
+// resourceVersion, the resourceVersion check fails only if the patch sets another resourceVersion.
 func (w *write) mergePatch(live *loaded, patch Patch, body document.Value) (m merged, err error) {
 	e := w.Endpoint
 	if live.object == nil {

@@ -13,7 +13,7 @@ const timeFormat = time.RFC3339
 type podCondition struct{ kind, reason, message string }
 
 // withPodCondition returns the status of a pod with a condition set to True. lastTransitionTime becomes now, unless the condition
-// was True before.
+// is True already.
 func withPodCondition(status document.Value, now string, c podCondition) document.Value {
 	fields := []document.Field{
 		{Name: "lastProbeTime", Value: document.NewNull()},

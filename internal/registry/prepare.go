@@ -98,7 +98,7 @@ func (w *write) applyStrategy(live *loaded, p *prepared, doc, sent, defaulted do
 	}
 	p.object.Document = e.evolving.RoundTripped(p.object.Document)
 	// The storage version may not define all fields of the request's version. The object is validated with all fields, because
-	// required ones could be among those that are dropped.
+	// required fields could be among the dropped fields.
 	if all := sent.With("metadata", doc.Get("metadata")); !document.Equal(all, doc) {
 		p.undefaulted = strategy(all)
 		p.validated = e.stored.DefaultChanged(p.undefaulted, document.Value{})
@@ -113,16 +113,16 @@ func (w *write) withNewMetadata(doc document.Value) document.Value {
 	return withoutDeletionFields(doc.With("metadata", metadata)) // webhooks may have set deletion fields
 }
 
-// withImmutableMetadata returns an object with the metadata fields that updates do not change, taken from the live object. Of
-// the client's values it retains uid, deletionGracePeriodSeconds and, if the live object has none, deletionTimestamp;
-// validation rejects them if they are a change.
+// withImmutableMetadata returns an object with the metadata fields that updates do not change, taken from the live object. Of the
+// client's values it retains uid, deletionGracePeriodSeconds and, if the live object has none, deletionTimestamp; validation
+// rejects them if they differ from the live values.
 func withImmutableMetadata(doc, stored document.Value) document.Value {
 	live, metadata := stored.Get("metadata"), doc.Get("metadata")
 	for _, name := range []string{"creationTimestamp", "generation"} {
 		metadata = withField(metadata, name, live.Get(name))
 	}
 	if timestamp := live.Get("deletionTimestamp"); !timestamp.IsAbsent() {
-		metadata = metadata.With("deletionTimestamp", timestamp) // without one in live, validation rejects it
+		metadata = metadata.With("deletionTimestamp", timestamp) // if the live object has none, validation rejects the client's value
 	}
 	for _, name := range []string{"uid", "deletionGracePeriodSeconds"} {
 		if metadata.Get(name).IsAbsent() {

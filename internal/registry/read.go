@@ -46,8 +46,8 @@ const (
 	maxBatchBytes = 1 << 20
 )
 
-// AllAt returns stored objects in the form that an endpoint serves. If an object cannot be converted, it returns the objects
-// before it and the error.
+// AllAt returns stored objects in the form that an endpoint serves. If an object cannot be converted, it returns the converted
+// objects that precede that object, and the error.
 func (r *Registry) AllAt(e *Endpoint, all []*watchcache.Object) ([]*watchcache.Object, error) {
 	if e.form == nil {
 		return all, nil
@@ -95,8 +95,8 @@ func (e *Endpoint) nextBatch(all []*watchcache.Object) (pending []*watchcache.Ob
 }
 
 // convertTogether converts custom resources in one call of a conversion webhook, and caches the results. If an object cannot be
-// converted, it returns the results before it and the error. It returns nil and no error if the objects must be converted one
-// by one with At.
+// converted, it returns the converted objects that precede that object, and the error. If the objects must be converted one by
+// one with At, it returns nil and no error.
 func (r *Registry) convertTogether(e *Endpoint, all []*watchcache.Object) (converted []*watchcache.Object, err error) {
 	if len(all) < 2 || e.isProjected() {
 		return nil, nil

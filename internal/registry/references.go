@@ -7,10 +7,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The part of Kubernetes' warning about duplicate ownerReferences that states when they were found: in the body (nothing), or
-// after mutating admission. Patches are only checked after admission.
+// Kubernetes' warning about duplicate ownerReferences contains one of these texts, which state when the duplicates were found.
+// Patches are only checked after admission.
 const (
-	duplicatesInBody         = ""
+	// duplicatesInBody is for duplicates in the request body.
+	duplicatesInBody = ""
+	// duplicatesAfterAdmission is for duplicates after mutating admission.
 	duplicatesAfterAdmission = " after mutating admission happens"
 )
 

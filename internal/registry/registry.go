@@ -34,7 +34,7 @@ type Registry struct {
 	Options
 	// reader reads objects for admission plugins.
 	reader       admission.Reader
-	subresources map[string]*Subresource // by name
+	subresources map[string]*Subresource // the keys are subresource names
 }
 
 // New returns a registry with all subresources that this package implements.

@@ -142,8 +142,8 @@ func TestMerge(t *testing.T) {
 		name  string
 		merge merge
 		body  string
-		data  string // of the merged object, or the error
-		owned string // by "other"
+		data  string // the expected data of the merged object, or a part of the expected error
+		owned string // the expected fieldsV1 of the field manager "other"
 	}{
 		{"update", update, `{"metadata":{"name":"c"},"data":{"a":"1","b":"2"}}`, `{"a":"1","b":"2"}`, `{"f:data":{"f:b":{}}}`},
 		{"update with a stale version", update, `{"metadata":{"name":"c","resourceVersion":"1"}}`, "the object has been modified", ""},
@@ -284,8 +284,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestCommit checks that commit compares the object with the loaded revision in one transaction with the conditions of plugins,
-// and which conflicts are retried.
+// TestCommit checks that a commit fails if the object or a condition of a plugin does not have the expected revision, and which
+// of these conflicts are retried.
 func TestCommit(t *testing.T) {
 	o := open(t, Options{})
 	w := o.writeTo(t, "configmaps", "", "c", "")

@@ -5,8 +5,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api/strategy"
 )
 
-// The names of this package for the interfaces through which a kind decodes, defaults and validates its objects (Values),
-// validates custom resources with ratcheting (Ratcheting), and converts them to and from the storage version (Evolving).
+// Aliases for the interfaces of a kind: Values decodes, defaults and validates its objects, Ratcheting validates custom resources
+// with ratcheting, and Evolving converts custom resources to and from the storage version.
 type (
 	Values     = strategy.Values
 	Ratcheting = strategy.Ratcheting
@@ -18,7 +18,7 @@ func valuesOf(k *api.Kind, apiVersion string) (Values, error) {
 	return strategy.ValuesOf(k, apiVersion)
 }
 
-// builtinValues returns the Values of a built-in kind, such as that of a subresource body.
+// builtinValues returns the Values of a built-in kind, for instance of Scale, the kind of a subresource body.
 func builtinValues(group, version, kind string) (Values, error) {
 	return strategy.BuiltinValues(group, version, kind)
 }

@@ -26,8 +26,8 @@ func (q *request) isAlwaysAllowed() bool {
 	return reads && !q.target.isResource() && isPublic(q.target.path)
 }
 
-// authenticate sets q.user to the authenticated user or, if the request impersonates a user, to the impersonated one. It
-// returns a 401 if the request is not authenticated, and a 403 if the user may not impersonate.
+// authenticate sets q.user to the authenticated user or, if the request impersonates a user, to the impersonated user. It returns
+// a 401 if the request is not authenticated, and a 403 if the user may not impersonate.
 func (q *request) authenticate() error {
 	response, ok, err := q.h.Authenticator.AuthenticateRequest(q.r)
 	switch {
@@ -102,7 +102,7 @@ func (q *request) setSelectors(a *rbac.Attributes) {
 }
 
 // nameInSelector returns the name in the field selector metadata.name=NAME, "" if there is none. Authorization uses it as the
-// name of the object, so that a user that may only read one object can list and watch that object. It is not used for
+// name of the object, so that a user who may only read one object can list and watch that object. It is not used for
 // deletecollection, as in Kubernetes, so that a role with resourceNames does not allow that verb.
 func (q *request) nameInSelector() string {
 	text := q.query().Get("fieldSelector")

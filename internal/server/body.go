@@ -38,8 +38,8 @@ func (q *request) readBody() (registry.Body, error) {
 	return body, nil
 }
 
-// bodyEncoding returns the encoding of the body, which is that of the Content-Type, or JSON if there is no Content-Type. The
-// encoding of a patch that is not an apply is always JSON. It returns a 415 for other media types.
+// bodyEncoding returns the encoding that the Content-Type selects, or JSON if there is no Content-Type. The encoding of a patch
+// that is not an apply is always JSON. It returns a 415 for unsupported media types.
 func (q *request) bodyEncoding() (*encoding.Encoding, error) {
 	if q.r.Method == http.MethodPatch {
 		if e := encoding.ForApply(q.patchType); e != nil {
@@ -66,7 +66,7 @@ func (q *request) defaultBodyKind() schema.GroupVersionKind {
 		return schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}
 	}
 	version, kind := q.kind.APIVersion(q.target.version), q.kind.Name
-	if endpoint, err := q.endpoint(); err == nil { // the fallback is for access reviews, which have no endpoint
+	if endpoint, err := q.endpoint(); err == nil { // access reviews have no endpoint; their kind is that of the resource
 		version, kind = endpoint.BodyVersion, endpoint.BodyKind
 	}
 	return schema.FromAPIVersionAndKind(version, kind)

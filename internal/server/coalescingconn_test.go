@@ -15,8 +15,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// pipe returns the two ends of a TCP connection: that of the server, with write coalescing, and that of the client.
-func pipe(t *testing.T) (server *coalescingConn, client net.Conn) {
+// newConnPair returns the two ends of a TCP connection: the server's end, with write coalescing, and the client's end.
+func newConnPair(t *testing.T) (server *coalescingConn, client net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -38,7 +38,7 @@ func pipe(t *testing.T) (server *coalescingConn, client net.Conn) {
 // TestCoalescingKeepsOrder checks that writes of any size arrive exactly once and in order, and that Close sends the buffer
 // before it closes the connection.
 func TestCoalescingKeepsOrder(t *testing.T) {
-	here, there := pipe(t)
+	here, there := newConnPair(t)
 	var want []byte
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -96,7 +96,7 @@ func (c *countingConn) Write(p []byte) (int, error) {
 // TestCoalescingBackpressure checks that Write blocks until its deadline if the client does not read, that the buffer remains
 // limited, and that Close does not block.
 func TestCoalescingBackpressure(t *testing.T) {
-	here, _ := pipe(t)
+	here, _ := newConnPair(t)
 	timer := time.AfterFunc(100*time.Millisecond, func() { _ = here.SetWriteDeadline(time.Unix(0, 0)) })
 	defer timer.Stop()
 	part := make([]byte, coalesceBytes-1)
@@ -130,7 +130,7 @@ func TestCoalescingBackpressure(t *testing.T) {
 
 // TestCoalescingFails checks that Write returns an error some time after the client has closed the connection.
 func TestCoalescingFails(t *testing.T) {
-	here, there := pipe(t)
+	here, there := newConnPair(t)
 	there.Close()
 	testwait.For(t, "a write to fail", func() bool {
 		_, err := here.Write([]byte("x"))
@@ -141,9 +141,9 @@ func TestCoalescingFails(t *testing.T) {
 // failingConn is a connection whose Write blocks until the test sends the error that Write returns.
 type failingConn struct {
 	net.Conn
-	writing chan struct{} // receives a value when Write is called
-	fail    chan error    // the errors of Write
-	closed  chan struct{} // is closed by Close
+	writing chan struct{} // Write sends a value to it when it is called
+	fail    chan error    // Write returns the error that it receives from it
+	closed  chan struct{} // Close closes it
 }
 
 func (c *failingConn) Write([]byte) (int, error) {

@@ -14,9 +14,10 @@ import (
 
 // continueToken is the position of the next page of a list. Clients receive it, encoded, as metadata.continue.
 type continueToken struct {
-	// Version is the format of the token, continueVersion.
+	// Version is the version of the token's format; it is always continueVersion.
 	Version string `json:"v"`
-	// Revision is the revision of the first page, or latestRevision if the next page may be of a later revision.
+	// Revision is the revision of the first page, at which the next page is read, or latestRevision if the next page is read at
+	// the latest revision.
 	Revision int64 `json:"rv"`
 	// After is the key of the last object of the previous page.
 	After string `json:"after"`

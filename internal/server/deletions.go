@@ -21,7 +21,7 @@ func (q *request) delete() error {
 	if q.target.subresource != "" {
 		return q.methodNotAllowed()
 	}
-	view, err := q.negotiate() // most responses are a Status, for which only the encoding of the view matters
+	view, err := q.negotiate() // most responses are a Status, which uses only the encoding of the view
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (q *request) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	shown, err := q.h.Objects.AllAt(deletion.Endpoint, p.Objects) // converts before the deletion, so that the response cannot fail after it
+	shown, err := q.h.Objects.AllAt(deletion.Endpoint, p.Objects) // objects are converted before they are deleted, so that a failed conversion deletes nothing
 	if err != nil {
 		return err
 	}
@@ -104,8 +104,8 @@ func (q *request) deleteCollection() error {
 // orphanedPodsWarning is Kubernetes' warning for the deletion of a Job without a propagation policy.
 const orphanedPodsWarning = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
 
-// readDeletion returns the registry's request for a deletion, and its DeleteOptions, which it reads from the body or, if there
-// is no body, from the query.
+// readDeletion returns the registry.Deletion for the request, and the DeleteOptions from the body or, if there is no body, from
+// the query.
 func (q *request) readDeletion() (registry.Deletion, metav1.DeleteOptions, error) {
 	if err := q.rejectConditionHeaders(); err != nil {
 		return registry.Deletion{}, metav1.DeleteOptions{}, err

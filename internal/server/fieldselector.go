@@ -15,10 +15,10 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// selectCustomFields adds a field selector of a custom resource to a selection. The selector applies to the selectable fields
-// and values of the objects at the requested version. The watch cache holds objects at their storage version, so it evaluates
-// only the requirements on name and namespace; s.Match evaluates the others after conversion. selectCustomFields returns a 400
-// for a field that is not selectable.
+// selectCustomFields adds a field selector of a custom resource to a selection. The selector refers to selectable fields of the
+// objects at the requested version, and to their values at that version. The watch cache holds objects at their storage version,
+// so it evaluates only the requirements on name and namespace; s.Match evaluates the other requirements after conversion.
+// selectCustomFields returns a 400 for a field that is not selectable.
 func (q *request) selectCustomFields(s *watchcache.Selection, selector fields.Selector) error {
 	endpoint, err := q.endpoint()
 	if err != nil {
@@ -41,7 +41,7 @@ func (q *request) selectCustomFields(s *watchcache.Selection, selector fields.Se
 		s.Match = q.matchCustomFields(endpoint, fields.AndSelectors(custom...))
 		s.Prefetch = func(all []*watchcache.Object) {
 			if q.selectorError() != nil {
-				return // an earlier conversion failed, so that the request fails anyway
+				return // an earlier conversion has failed, with whose error the request fails
 			}
 			if _, err := q.h.Objects.AllAt(endpoint, all); err != nil {
 				q.selectorFailure.CompareAndSwap(nil, &err)
@@ -77,7 +77,8 @@ func (q *request) matchCustomFields(endpoint *registry.Endpoint, selector fields
 	}
 }
 
-// selectorError returns the first error of a conversion for a field selector, nil if all have succeeded.
+// selectorError returns the error of the first conversion that failed while a field selector was evaluated, nil if no conversion
+// has failed.
 func (q *request) selectorError() error {
 	if err := q.selectorFailure.Load(); err != nil {
 		return *err

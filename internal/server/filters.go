@@ -44,8 +44,8 @@ func chain(filters []filter, innermost handler) handler {
 	return all
 }
 
-// observe counts the request when it ends. If the request panics, observe logs the panic and responds with a 500, or aborts the
-// response if a part of it was sent, so that a panic ends only its request.
+// observe records the metrics of the request when the request ends. If the request panics, observe logs the panic and responds
+// with a 500, or aborts the response if a part of it was sent, so that a panic ends only its request.
 func observe(q *request, next handler) error {
 	defer q.finish()
 	return next(q)
@@ -57,9 +57,9 @@ func writeErrors(q *request, next handler) error {
 	return nil
 }
 
-// limitUnreadBody limits the time that the server waits for a body that no handler reads. Over HTTP/1, net/http reads the rest
-// of a body before it sends the response, even if the request is rejected. The deadline is 1.5 times RequestTimeout, before
-// the write timeout of the connection, which is twice RequestTimeout.
+// limitUnreadBody limits the time that the server waits for a body that no handler reads. Over HTTP/1, net/http reads the rest of
+// a body before it sends the response, even if the request is rejected. The limit is 1.5 times RequestTimeout, so that it ends
+// before the write timeout of the connection, which is twice RequestTimeout.
 func limitUnreadBody(q *request, next handler) error {
 	if q.r.ProtoMajor == 1 && q.r.ContentLength != 0 {
 		_ = http.NewResponseController(q.w.ResponseWriter).SetReadDeadline(q.start.Add(q.h.Limits.RequestTimeout * 3 / 2))
@@ -109,7 +109,7 @@ func (q *request) finish() {
 	} else if reason != nil {
 		stack := debug.Stack()
 		if p := (*parallel.Panic)(nil); errors.As(err, &p) {
-			stack = p.Stack // the stack of the goroutine that panicked, which is not the one of the request
+			stack = p.Stack // the stack of the goroutine that panicked, which is another goroutine than that of the request
 		}
 		q.h.Log.Error("request panicked", "method", q.r.Method, "path", q.r.URL.Path, "panic", fmt.Sprint(reason), "stack", string(stack))
 		if !aborted {

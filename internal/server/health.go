@@ -33,9 +33,9 @@ var checks = []check{
 	}},
 }
 
-// checkCommits fails if the store rejects commits, which it does from a disk failure until a restart. As a readiness check it
-// fails in any case, although the server still serves reads. As a liveness check it fails only if a restart would clear the
-// failure, so that a supervisor restarts the server only then.
+// checkCommits fails if the store rejects commits, which it does from a disk failure until a restart. The readiness check then
+// fails in any case, although the server still serves reads. The liveness check fails only if a restart would clear the failure,
+// so that a supervisor restarts the server only then.
 func (q *request) checkCommits() error {
 	if q.h.Failure == nil {
 		return nil
@@ -53,7 +53,8 @@ func (q *request) healthName() string {
 	return name
 }
 
-// isHealth reports whether a path is that of all health checks, such as /livez, or of a single one, such as /livez/ping.
+// isHealth reports whether a path is the path of all health checks, such as /livez, or of a single health check, such as
+// /livez/ping.
 func isHealth(path string) bool {
 	for _, name := range []string{"/healthz", "/livez", "/readyz"} {
 		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '/') {
@@ -63,7 +64,7 @@ func isHealth(path string) bool {
 	return false
 }
 
-// health runs all health checks of the path, or the single one that the path names. The response lists the checks if one
+// health runs all health checks of the path, or the single health check that the path names. The response lists the checks if one
 // fails, or if the query contains verbose.
 func (q *request) health() error {
 	name := q.healthName()
@@ -105,7 +106,7 @@ func (q *request) health() error {
 	return q.respondText(http.StatusOK, "ok")
 }
 
-// respondText responds with a plain text.
+// respondText responds with a status code and a body of the media type text/plain.
 func (q *request) respondText(code int, text string) error {
 	return q.respond(code, "text/plain; charset=utf-8", []byte(text))
 }

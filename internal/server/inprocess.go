@@ -36,8 +36,8 @@ func NewInProcess(h *Handler) *InProcess {
 // inProcessUserKey is the key of the context value that holds the user of an in-process request.
 type inProcessUserKey struct{}
 
-// InProcessAuthenticator authenticates in-process requests as the user of their transport. It does not authenticate requests
-// with an Authorization header, so that other authenticators can do that.
+// InProcessAuthenticator authenticates in-process requests as the user of their transport. It skips requests with an
+// Authorization header, so that other authenticators can authenticate them.
 var InProcessAuthenticator authenticator.Request = authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
 	u, ok := r.Context().Value(inProcessUserKey{}).(user.Info)
 	if !ok || r.Header["Authorization"] != nil {
@@ -51,8 +51,8 @@ func (p *InProcess) Transport(u user.Info) http.RoundTripper {
 	return &inProcessTransport{server: p, user: u}
 }
 
-// Stop rejects new requests and waits for active ones. If the context ends before they have finished, it aborts them and
-// returns the error of the context. The caller must call Handler.Drain before, so that watches end.
+// Stop rejects new requests and waits until active requests have finished. If the context ends before that, Stop aborts the
+// active requests and returns the error of the context. The caller must call Handler.Drain first, so that watches end.
 func (p *InProcess) Stop(ctx context.Context) error {
 	p.mu.Lock()
 	if p.idle == nil {
@@ -157,14 +157,15 @@ type exchange struct {
 	cancel   context.CancelFunc
 	released chan struct{} // closed when the client receives the response or an error
 
-	header http.Header // of the handler
+	header http.Header // the header that the handler sets
 
 	mu           sync.Mutex
-	changed      sync.Cond // pending, err or writeErr have changed
+	changed      sync.Cond // signalled when pending, err or writeErr has changed
 	isReleased   bool
-	discardsBody bool // the response has no body: HEAD, 204, 304
+	discardsBody bool // reports whether the response has no body: HEAD, 204, 304
 	pending      []byte
-	// err ends reads after pending is read: io.EOF, or the reason of an abort. writeErr fails writes.
+	// err is the error that the client's reads return after it has read pending: io.EOF, or the reason of an abort. writeErr is
+	// the error that the handler's writes return; nil if writes succeed.
 	err, writeErr error
 	readTimer     *time.Timer
 	writeTimer    *time.Timer
@@ -275,7 +276,7 @@ func (e *exchange) WriteHeader(code int) {
 	e.sendHeader(code)
 }
 
-// sendHeader passes the status code and the header to the client, unless it was called before. The caller holds the lock.
+// sendHeader passes the status code and the header to the client, unless an earlier call has done so. The caller holds the lock.
 func (e *exchange) sendHeader(code int) {
 	if e.isReleased || code < http.StatusOK { // informational (1xx) responses are not passed to the client
 		return
@@ -349,7 +350,8 @@ func (e *exchange) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// setTimer replaces a timer by one that calls f at t, immediately if t is in the past. If t is zero, it only stops the timer.
+// setTimer replaces a timer by a new timer that calls f at t, or immediately if t is in the past. If t is zero, it only stops the
+// timer.
 func (e *exchange) setTimer(timer **time.Timer, t time.Time, f func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

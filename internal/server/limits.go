@@ -16,8 +16,8 @@ type Limits struct {
 	// MaxReadOnlyInFlight (default 400) and MaxMutatingInFlight (default 200) are the maximum numbers of concurrent requests,
 	// not counting watches.
 	MaxReadOnlyInFlight, MaxMutatingInFlight int
-	// RequestTimeout (default 1m) is the maximum duration of a request that is not a watch, and of receiving a request body
-	// and of sending a response.
+	// RequestTimeout (default 1m) is the maximum duration of a request that is not a watch. It also limits the time for receiving
+	// a request body and the time for sending a response.
 	RequestTimeout time.Duration
 	// MaxBodyBytes (default 3 MiB) is the maximum size of a request body.
 	MaxBodyBytes int64
@@ -97,8 +97,8 @@ func (t *ioTimeout) stop() {
 }
 
 // expire is called by the timer. It ends the operation in progress if that has reached its timeout. Because the timer may fire
-// late, it checks that there is an operation, as the connection may already serve another request, and that the timeout is not
-// that of an earlier operation.
+// late, it checks that there is an operation, as the connection may already serve another request, and that the timeout does not
+// belong to an earlier operation.
 func (t *ioTimeout) expire() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestIOTimeout checks that a timer that fires sets the deadline only if the operation in progress has reached its timeout, and
-// not if there is no operation, or a later one that has time left.
+// TestIOTimeout checks that a timer that fires sets the deadline only if the operation in progress has reached its timeout: not
+// without an operation, and not during a later operation that has time left.
 func TestIOTimeout(t *testing.T) {
 	deadlines := 0
 	timeout := newIOTimeout(time.Hour, func(time.Time) error { deadlines++; return nil })

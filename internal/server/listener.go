@@ -18,10 +18,10 @@ type Listener struct {
 	handler *Handler
 	server  *http.Server
 	socket  net.Listener
-	failed  chan error // the result of Failed
+	failed  chan error // the channel that Failed returns
 }
 
-// Settings of the HTTP server.
+// Limits and timeouts of the HTTP server.
 const (
 	readHeaderTimeout = 10 * time.Second
 	idleTimeout       = 3 * time.Minute
@@ -65,20 +65,20 @@ func Listen(h *Handler, socket net.Listener, config *tls.Config) *Listener {
 // Address returns the address of the socket.
 func (l *Listener) Address() string { return l.socket.Addr().String() }
 
-// Failed returns a channel that receives the error if the listener fails, which means that it stops before Stop is called.
+// Failed returns a channel that receives the error if the listener fails, that is, if it ends before Stop is called.
 func (l *Listener) Failed() <-chan error { return l.failed }
 
-// sendGrace is the time for sending the buffers of connections after the last request has finished, before connections are
-// closed.
+// sendGrace is the time between the end of the last request and the closing of connections. In this time the buffers of
+// connections are sent.
 const sendGrace = 20 * time.Millisecond
 
 // Stop ends watches, waits for all other active requests until the context ends, and closes all connections. Unlike
-// http.Server.Shutdown it does not wait for idle connections, because HTTP/2 closes each of them with a delay of a second. If
-// requests are still active when the context ends, Stop returns an error with their number that wraps the error of the
+// http.Server.Shutdown it does not wait for idle connections, because HTTP/2 closes each idle connection with a delay of a
+// second. If requests are still active when the context ends, Stop returns an error with their number that wraps the error of the
 // context.
 func (l *Listener) Stop(ctx context.Context) error {
 	l.handler.Drain()
-	go func() { _ = l.server.Shutdown(ctx) }() // closes the socket immediately; l.server.Close makes it return
+	go func() { _ = l.server.Shutdown(ctx) }() // Shutdown closes the socket immediately, and returns when l.server.Close is called
 	poll := time.NewTicker(sendGrace / 4)
 	defer poll.Stop()
 	for {

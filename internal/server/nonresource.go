@@ -24,7 +24,7 @@ func (q *request) serveNonResource() error {
 		return q.listPaths()
 	case isHealth(path):
 		return q.health()
-	case path == "/metrics" && q.r.Method != http.MethodDelete: // DELETE resets metrics in kube-apiserver, which this server does not support
+	case path == "/metrics" && q.r.Method != http.MethodDelete: // kube-apiserver resets metrics on DELETE; this server does not
 		q.h.Metrics.Handler().ServeHTTP(&q.w, q.r)
 		return nil
 	case q.h.Catalog.Serve(&q.w, q.r):

@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/internal/metrics"
 )
 
-// metricsOf returns the page /metrics.
+// metricsOf returns the response to GET /metrics.
 func metricsOf(m *metrics.Metrics) string {
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
@@ -64,8 +64,8 @@ func (panickingPlugin) Admit(_ context.Context, a *admission.Attributes) error {
 	return nil
 }
 
-// TestPanicInDeleteCollection: a panic in one of the goroutines of a deletecollection request is a 500 of that request. It is
-// logged with the stack of the goroutine and counted.
+// TestPanicInDeleteCollection: a panic in one of the goroutines of a deletecollection request results in a 500 for that request.
+// The panic is counted, and logged with the stack of the goroutine.
 func TestPanicInDeleteCollection(t *testing.T) {
 	log := &strings.Builder{}
 	h := newTestHandler(t, panickingPlugin{})

@@ -88,9 +88,9 @@ func (q *request) readListOptions() (listOptions, error) {
 		return o, err
 	}
 	internalversion.SetListOptionsDefaults(&o.ListOptions, true)
-	o.timeout = time.Duration(min(seconds, math.MaxInt32)) * time.Second // longer ones overflow
+	o.timeout = time.Duration(min(seconds, math.MaxInt32)) * time.Second // a longer timeout would overflow time.Duration
 	if seconds == 0 && strings.HasPrefix(query.Get("timeoutSeconds"), "-") {
-		o.timeout = time.Nanosecond // as in Kubernetes, where a negative timeout ends at once
+		o.timeout = time.Nanosecond // as in Kubernetes, where a request with a negative timeout ends immediately
 	}
 	if errs := optionsvalidation.ValidateListOptions(&o.ListOptions, true); len(errs) > 0 {
 		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
@@ -108,7 +108,7 @@ func readNumber(query url.Values, name string) (int64, error) {
 	if err != nil {
 		return 0, apierrors.NewBadRequest(fmt.Sprintf("%s: expected a number, received %q", name, text))
 	}
-	return max(n, 0), nil // as in Kubernetes, where a negative number is no limit
+	return max(n, 0), nil // as in Kubernetes, where a negative number means no limit
 }
 
 // readSelectors parses the label and field selectors.
@@ -145,7 +145,7 @@ func (q *request) readSelectors(s *watchcache.Selection) error {
 	return nil
 }
 
-// readFreshness parses the resourceVersion of a read.
+// readFreshness parses resourceVersion and resourceVersionMatch of a read. It returns a 400 if they are invalid.
 func readFreshness(version string, match metav1.ResourceVersionMatch) (watchcache.Freshness, error) {
 	switch version {
 	case "":
@@ -163,7 +163,7 @@ func readFreshness(version string, match metav1.ResourceVersionMatch) (watchcach
 	return watchcache.NotOlderThan(revision), nil
 }
 
-// readRevision parses a resourceVersion.
+// readRevision parses a resourceVersion. It returns a 400 if it is not a number.
 func readRevision(version string) (storage.Revision, error) {
 	revision, err := strconv.ParseInt(version, 10, 64)
 	if err != nil || revision < 0 {
@@ -200,13 +200,13 @@ func (q *request) list() error {
 	return q.respondList(view, endpoint, list, shown)
 }
 
-// page is a list with the continue token of the next page; "" if it is the last.
+// page is one page of a list. next is the continue token of the next page; "" for the last page.
 type page struct {
 	watchcache.List
 	next string
 }
 
-// listQuery returns the query of the watch cache for a list or for the page of a continue token.
+// listQuery returns the watch cache query for the first page of a list, or for the page that a continue token selects.
 func (q *request) listQuery(o listOptions) (query watchcache.Query, err error) {
 	query = watchcache.Query{Selection: o.selection, Limit: int(o.Limit)}
 	match := o.ResourceVersionMatch
@@ -218,14 +218,14 @@ func (q *request) listQuery(o listOptions) (query watchcache.Query, err error) {
 		query.After, query.Freshness, err = parseContinue(o, q.kind.StoreName())
 		return query, err
 	case query.Limit > 0 && o.ResourceVersion != "" && match == "":
-		// All pages have the revision of the first one. Kubernetes treats a resourceVersion with a limit as an exact one.
+		// All pages are read at the revision of the first page, so a resourceVersion with a limit is exact, as in Kubernetes.
 		match = metav1.ResourceVersionMatchExact
 	}
 	query.Freshness, err = readFreshness(o.ResourceVersion, match)
 	return query, err
 }
 
-// listPage reads a page.
+// listPage reads one page of a list with read. It returns a 410 if the revision of the continue token was compacted.
 func (q *request) listPage(o listOptions, read func(watchcache.Query) (watchcache.List, error)) (page, error) {
 	query, err := q.listQuery(o)
 	if err != nil {

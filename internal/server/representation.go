@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// view negotiates how the response shows objects. Formats that the kind does not have are rejected here, before the request
-// has any effect.
+// view returns the format of objects in the response, such as JSON or a Table, as negotiated by the Accept header. It returns a
+// 406 for formats that the kind does not have, before the request has any effect.
 func (q *request) view(endpoint encoding.Endpoint) (encoding.View, error) {
 	if !q.kind.HasGoType() {
 		endpoint |= encoding.Untyped
@@ -43,7 +43,7 @@ type definition interface {
 	SelectableFields(version string) []string
 }
 
-// columns returns the columns of a Table.
+// columns returns the columns of a Table of the requested kind.
 func (q *request) columns() (*encoding.Columns, error) {
 	if s := q.h.Objects.Subresource(q.target.subresource); s != nil && !s.Body.Empty() {
 		return encoding.ColumnsOf(s.Body.Group, s.Body.Kind), nil
@@ -54,14 +54,14 @@ func (q *request) columns() (*encoding.Columns, error) {
 	return encoding.ColumnsOf(q.kind.Group, q.kind.Name), nil
 }
 
-// countDropped counts a response without managedFields.
+// countDropped increments the metric of responses without managedFields, if the format omits them.
 func (q *request) countDropped(f encoding.Format) {
 	if f.Drop {
 		q.metrics.WithoutManagedFields()
 	}
 }
 
-// negotiate is view for requests other than watches.
+// negotiate calls view for requests other than watches.
 func (q *request) negotiate() (encoding.View, error) { return q.view(encoding.Objects) }
 
 // respondObject responds with a stored object, converted to the version of the endpoint.
@@ -85,11 +85,11 @@ func (q *request) respondConverted(code int, v encoding.View, object *watchcache
 	})
 }
 
-// listChunk is the approximate size of the chunks of a list.
+// listChunk is the approximate size, in bytes, of the chunks in which a list is sent.
 const listChunk = 256 << 10
 
-// respondList responds with a list of objects at the version of the endpoint. A long list is sent in chunks, so that it is never
-// in memory as a whole.
+// respondList responds with a list of objects at the version of the endpoint. A long list is sent in chunks, so that the encoded
+// list is never in memory as a whole.
 func (q *request) respondList(v encoding.View, e *registry.Endpoint, p page, shown []*watchcache.Object) error {
 	l := encoding.List{
 		Kind:            e.Kind.ListName(),

@@ -86,7 +86,8 @@ func (q *request) findKind() error {
 	return nil
 }
 
-// checkNames rejects paths with an empty namespace, except those of lists, and names with characters that are reserved in paths.
+// checkNames rejects paths with an empty namespace, except the paths of lists, and names with characters that are reserved in
+// paths.
 func (t *target) checkNames(kind *api.Kind) error {
 	if t.namespaced && t.namespace == "" && kind.Namespaced && (t.name != "" || t.verb == "deletecollection") {
 		return apierrors.NewBadRequest("Namespace parameter required.")
@@ -112,7 +113,7 @@ func resourceNotFound(detail string) error {
 func (q *request) labels() metrics.Request {
 	t := &q.target
 	m := metrics.Request{Version: t.version, Group: t.group, Resource: t.resource, Verb: metrics.VerbOf(t.verb), Scope: metrics.ScopeOf(t.verb, t.namespace, t.name)}
-	if q.h.Objects.Subresource(t.subresource) != nil { // other paths must not add label values
+	if q.h.Objects.Subresource(t.subresource) != nil { // unknown subresources must not add values of the metric label
 		m.Subresource = t.subresource
 	}
 	if q.isApply() {
@@ -147,7 +148,7 @@ func (q *request) count(took time.Duration) {
 	case http.StatusTooManyRequests:
 		q.metrics.Terminated(q.w.code)
 	case http.StatusGatewayTimeout:
-		if q.r.Context().Err() != nil || took >= q.h.Limits.RequestTimeout { // else the request timed out waiting for a revision
+		if q.r.Context().Err() != nil || took >= q.h.Limits.RequestTimeout { // otherwise only the wait for a future revision has timed out
 			q.metrics.Terminated(q.w.code)
 		}
 	}
@@ -158,7 +159,7 @@ func (q *request) endpoint() (*registry.Endpoint, error) {
 	return q.h.Objects.Endpoint(q.kind, q.target.version, q.target.subresource)
 }
 
-// objectNamespace returns the namespace of the objects of a kind; "" for cluster-scoped ones.
+// objectNamespace returns the namespace of the objects of a kind; "" for a cluster-scoped kind.
 func (t *target) objectNamespace(kind *api.Kind) string {
 	if kind.Namespaced {
 		return t.namespace

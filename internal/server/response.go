@@ -41,10 +41,10 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 // Unwrap returns the wrapped writer for http.ResponseController.
 func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// buffers are reused for the bodies of responses.
+// buffers pools the buffers of response bodies.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxPooledBuffer is the maximum size of a buffer that is reused.
+// maxPooledBuffer is the maximum size, in bytes, of a buffer that is returned to the pool.
 const maxPooledBuffer = 1 << 20
 
 // withBuffer calls write with an empty buffer. The buffer must not be used after write has returned.
@@ -91,7 +91,7 @@ func (q *request) respond(code int, mediaType string, body []byte) error {
 
 var noCache = []string{"no-cache, private"}
 
-// respondError responds with an error, if there is one and nothing was sent yet.
+// respondError responds with the Status of err, unless err is nil or a part of the response was sent already.
 func (q *request) respondError(err error) {
 	if err == nil || q.w.code != 0 {
 		return
@@ -110,18 +110,18 @@ func (q *request) respondError(err error) {
 	q.respondFailure(status)
 }
 
-// isFutureRevision reports whether the client requested a revision that has not been reached. The status is a 504, but the
-// client caused it.
+// isFutureRevision reports whether an error means that the client requested a revision that does not exist yet. Such an error is
+// a 504 that the client has caused.
 func isFutureRevision(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }
 
-// respondFailure responds with the status of an error. If the client accepts no known format the status is JSON.
+// respondFailure responds with the Status of an error. If the client accepts no known format, the Status is encoded as JSON.
 func (q *request) respondFailure(status metav1.Status) {
 	q.respondStatus(encoding.NegotiateStatus(q.r.Header.Get("Accept"), q.r.URL.RawQuery, q.r.UserAgent()), status)
 }
 
-// respondStatus responds with a status. A status is never a Table or PartialObjectMetadata.
+// respondStatus responds with a Status and its HTTP code. A Status is never converted to a Table or PartialObjectMetadata.
 func (q *request) respondStatus(format encoding.Format, status metav1.Status) {
 	code := http.StatusOK
 	if status.Status != metav1.StatusSuccess {
@@ -130,7 +130,7 @@ func (q *request) respondStatus(format encoding.Format, status metav1.Status) {
 	q.respondStatusCode(code, format, status)
 }
 
-// respondStatusCode responds with a status and an HTTP code.
+// respondStatusCode responds with a Status and the given HTTP code.
 func (q *request) respondStatusCode(code int, format encoding.Format, status metav1.Status) {
 	_ = withBuffer(func(b []byte) ([]byte, error) {
 		b, err := encoding.AppendStatus(b, format, &status)
@@ -141,14 +141,14 @@ func (q *request) respondStatusCode(code int, format encoding.Format, status met
 	})
 }
 
-// minGzipBytes is the minimum size of a response that is compressed, as in Kubernetes.
+// minGzipBytes is the minimum size, in bytes, of a response that is compressed, as in Kubernetes.
 const minGzipBytes = 128 << 10
 
-// gzipWriters are reused. They compress with the least effort, as in Kubernetes.
+// gzipWriters pools gzip writers, which have the lowest compression level, as in Kubernetes.
 var gzipWriters = sync.Pool{New: func() any {
 	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	if err != nil {
-		panic(err) // the level is valid
+		panic(err) // cannot happen, because the compression level is valid
 	}
 	return w
 }}

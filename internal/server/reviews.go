@@ -9,7 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// review handles access reviews and token reviews, which are answered and not stored.
+// review handles access reviews and token reviews, which are create requests whose object is returned with a status and never
+// stored.
 func (q *request) review() error {
 	t := &q.target
 	if !rbac.IsReview(t.group, t.resource) {

@@ -35,7 +35,8 @@ func (t target) isResource() bool { return t.resource != "" }
 //	  namespaces[/NAME[/status|finalize]]           namespaces themselves
 //	  watch/…                                       deprecated form of watch=true
 //
-// Other paths are not resources. isNamespaceSubresource distinguishes the subresources of a namespace from resources in it.
+// Other paths are not resources. isNamespaceSubresource distinguishes the subresources of namespaces from resources in a
+// namespace.
 func readTarget(r *http.Request, query url.Values, isNamespaceSubresource func(name string) bool) target {
 	t := target{verb: strings.ToLower(r.Method), path: r.URL.Path}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
@@ -56,7 +57,7 @@ func readTarget(r *http.Request, query url.Values, isNamespaceSubresource func(n
 		parts = parts[1:]
 	}
 	t.readPath(parts, isNamespaceSubresource)
-	if isDeprecatedWatch { // for any method; the handler rejects other methods than GET
+	if isDeprecatedWatch { // with any method; the handler rejects methods other than GET
 		t.verb = "watch"
 		return t
 	}
@@ -91,7 +92,7 @@ func (t *target) readPath(parts []string, isNamespaceSubresource func(name strin
 	}
 }
 
-// resourceVerb returns the verb of a method. watching reports whether the request has watch=true.
+// resourceVerb returns the API verb of an HTTP method. watching reports whether the request has the query parameter watch=true.
 func (t *target) resourceVerb(method string, watching bool) string {
 	switch method {
 	case http.MethodGet, http.MethodHead:
@@ -117,12 +118,13 @@ func (t *target) resourceVerb(method string, watching bool) string {
 	return strings.ToLower(method)
 }
 
-// isTrue parses a boolean parameter as Kubernetes does: true unless it is "", 0 or false.
+// isTrue parses the value of a boolean query parameter as Kubernetes does: it returns true unless the value is "", "0" or
+// "false".
 func isTrue(value string) bool {
 	return value != "" && value != "0" && !strings.EqualFold(value, "false")
 }
 
-// hasTrue parses a boolean parameter for which an empty value means true.
+// hasTrue reports whether a boolean query parameter is present and is true. An empty value means true.
 func hasTrue(query url.Values, name string) bool {
 	values, ok := query[name]
 	return ok && (values[0] == "" || isTrue(values[0]))

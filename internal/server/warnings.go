@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxWarningChars is the maximum number of characters of all warnings of a response, as in Kubernetes: clients limit the size of
-// headers. If there are more, each warning is truncated to maxTruncatedWarning characters.
+// The warnings of a response are limited to maxWarningChars characters in total, as in Kubernetes, because clients limit the size
+// of headers. If the warnings exceed this limit, each of them is truncated to maxTruncatedWarning characters.
 const (
 	maxWarningChars     = 4096
 	maxTruncatedWarning = 256
@@ -18,8 +18,8 @@ const (
 // warnings are the Warning headers of a response.
 type warnings struct {
 	texts      []string
-	characters int // in the headers
-	truncated  bool
+	characters int  // the number of characters of all warnings in the headers
+	truncated  bool // reports whether warnings are truncated to maxTruncatedWarning characters
 }
 
 // add adds a warning, unless the response has it already or the limit is reached.
@@ -39,7 +39,7 @@ func (s *warnings) add(header http.Header, text string) {
 	}
 }
 
-// write adds a header.
+// write adds a Warning header with a text, which it truncates if s.truncated is true.
 func (s *warnings) write(header http.Header, text string) {
 	if s.truncated && utf8.RuneCountInString(text) > maxTruncatedWarning {
 		text = string([]rune(text)[:maxTruncatedWarning])

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestWarnings: the warnings of a response are limited, as in Kubernetes.
+// TestWarnings checks that duplicate warnings are omitted, and that the total size of the warnings of a response is limited.
 func TestWarnings(t *testing.T) {
 	long := strings.Repeat("é", 300)
 	cut := strings.Repeat("é", maxTruncatedWarning-2)

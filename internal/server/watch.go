@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// minWatchTimeout is the minimum duration of a watch without timeoutSeconds. The duration is random up to twice as
-	// long, so that not all watches end at the same time.
+	// minWatchTimeout is the minimum duration of a watch without timeoutSeconds. The duration is random, between minWatchTimeout
+	// and twice that time, so that not all watches end at the same time.
 	minWatchTimeout = 30 * time.Minute
-	// bookmarkInterval is the interval of bookmarks in a watch without events.
+	// bookmarkInterval is the time between two bookmarks in a watch without events.
 	bookmarkInterval = time.Minute
-	// maxWriteBytes is the approximate maximum size of a write to the connection.
+	// maxWriteBytes is the approximate maximum size, in bytes, of one write to the connection.
 	maxWriteBytes = 64 << 10
 )
 
-// watch handles the verb watch: it streams events until the client disconnects or the timeout is over.
+// watch handles the verb watch: it streams events until the client disconnects, the timeout ends or the server stops.
 func (q *request) watch() error {
 	if q.target.subresource != "" || q.r.Method != http.MethodGet {
 		return q.methodNotAllowed()
@@ -59,8 +59,8 @@ func (q *request) watch() error {
 	return s.run(ctx, o)
 }
 
-// watchOptions returns the options of the watch cache; errFromNow if the watch starts at the latest revision without initial
-// state.
+// watchOptions returns the watch cache options for the query parameters of a watch. It returns errFromNow if the watch starts at
+// the latest revision without initial state.
 func watchOptions(o listOptions) (watchcache.WatchOptions, error) {
 	w := watchcache.WatchOptions{Selection: o.selection}
 	if o.AllowWatchBookmarks {
@@ -79,7 +79,7 @@ func watchOptions(o listOptions) (watchcache.WatchOptions, error) {
 	return w, err
 }
 
-// errFromNow reports that the caller must look up the latest revision, from which the watch starts.
+// errFromNow is returned by watchOptions if the caller must look up the latest revision, at which the watch starts.
 var errFromNow = errors.New("the watch starts at the latest revision")
 
 // stream is the response of a watch.
@@ -89,14 +89,15 @@ type stream struct {
 	events   *encoding.WatchEncoder
 	watched  metrics.Watched
 	control  *http.ResponseController
-	// bookmarks reports whether the client accepts bookmarks, sendsInitialEvents whether it requested the initial state and the
-	// bookmark at its end.
+	// bookmarks reports whether the client accepts bookmarks. sendsInitialEvents reports whether the client requested the initial
+	// state, followed by a bookmark.
 	bookmarks, sendsInitialEvents bool
-	// inInitialState reports whether the initial state is being sent, initialEvents is the number of its events so far.
+	// inInitialState reports whether the initial state is being sent. initialEvents is the number of events of the initial state
+	// that were sent.
 	initialEvents  int
 	inInitialState bool
 	timeout        *ioTimeout
-	// objects is scratch memory for the objects of events.
+	// objects is memory that writeEvents reuses for the objects of events.
 	objects []*watchcache.Object
 }
 
@@ -136,8 +137,8 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 	}
 }
 
-// reject responds to a watch that cannot start. A compacted revision and one that has not been reached are ERROR events of the
-// stream, as in Kubernetes.
+// reject responds to a watch that cannot start. For a revision that was compacted or does not exist yet, the stream consists of
+// an ERROR event, as in Kubernetes; for other errors reject returns the API status.
 func (s *stream) reject(err error) error {
 	if tooNew := (*watchcache.TooNewError)(nil); !errors.Is(err, watchcache.ErrTooOld) && !errors.As(err, &tooNew) {
 		return registry.StoreError(err)
@@ -151,8 +152,8 @@ func (s *stream) reject(err error) error {
 	return nil
 }
 
-// startResponse sends the header, so that the client knows that the watch has started. From here on each write has its own
-// timeout.
+// startResponse sends the header, so that the client knows that the watch has started. Each subsequent write has a timeout of its
+// own.
 func (s *stream) startResponse() error {
 	_ = s.control.SetWriteDeadline(time.Time{})
 	s.timeout.start()
@@ -164,9 +165,9 @@ func (s *stream) startResponse() error {
 	return s.control.Flush()
 }
 
-// end sends a last bookmark when a watch ends by its timeout or by the shutdown of the server. A watch that is too slow ends
-// without one: its client resumes after the last event. So does one that has not sent the whole initial state: a client that
-// resumed from a bookmark would miss the rest of it.
+// end sends a last bookmark when a watch ends by its timeout or by the shutdown of the server. A watch that ends because the
+// client is too slow sends no bookmark: the client resumes after the last event. A watch that has not sent the whole initial
+// state sends no bookmark either: a client that resumed from it would miss the rest of the initial state.
 func (s *stream) end(err error, w *watchcache.Watcher) error {
 	if s.bookmarks && !s.inInitialState && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
 		if encoded, err := s.appendBookmark(nil, watchcache.Event{Type: watchcache.Bookmark, Revision: w.Revision()}); err == nil {
@@ -212,8 +213,8 @@ func (s *stream) writeEvents(events []watchcache.Event) error {
 	})
 }
 
-// abort ends a watch with an ERROR event after the events before it, because an event cannot be converted or encoded. Without the
-// ERROR event the client would take the end of the stream for a timeout and resume after the missing event.
+// abort sends the encoded events in b and an ERROR event, and ends the watch, because the next event cannot be converted or
+// encoded. Without the ERROR event the client would take the end of the stream for a timeout and resume after the missing event.
 func (s *stream) abort(b []byte, reason error) ([]byte, error) {
 	s.q.h.Log.Warn("closing watch after failing to encode an event", "path", s.q.r.URL.Path, "error", reason)
 	b, err := s.events.AppendError(b, reason)
@@ -223,7 +224,8 @@ func (s *stream) abort(b []byte, reason error) ([]byte, error) {
 	return b, reason
 }
 
-// convert returns the objects of events at the version of the endpoint, up to the first that cannot be converted, and its error.
+// convert returns the objects of events at the version of the endpoint. If an object cannot be converted, it returns the objects
+// that precede it, and the error.
 func (s *stream) convert(events []watchcache.Event) ([]*watchcache.Object, error) {
 	s.objects = s.objects[:0]
 	for _, e := range events {
@@ -234,7 +236,7 @@ func (s *stream) convert(events []watchcache.Event) ([]*watchcache.Object, error
 	return s.q.h.Objects.AllAt(s.endpoint, s.objects)
 }
 
-// append appends an encoded event with its converted object; nil for bookmarks.
+// append appends an encoded event to b. object is the converted object of the event; nil for bookmarks.
 func (s *stream) append(b []byte, e watchcache.Event, object *watchcache.Object) ([]byte, error) {
 	switch e.Type {
 	case watchcache.Bookmark:
@@ -253,7 +255,7 @@ func (s *stream) append(b []byte, e watchcache.Event, object *watchcache.Object)
 	return s.events.Append(b, e.Type.String(), object)
 }
 
-// appendBookmark appends an encoded bookmark.
+// appendBookmark appends an encoded bookmark to b.
 func (s *stream) appendBookmark(b []byte, e watchcache.Event) ([]byte, error) {
 	return s.events.AppendBookmark(b, encoding.Bookmark{
 		Kind:            s.endpoint.Kind.Name,
@@ -273,7 +275,7 @@ func (s *stream) writeAndFlush(b []byte) error {
 	return s.control.Flush()
 }
 
-// write writes encoded events.
+// write writes encoded events to the connection without flushing it.
 func (s *stream) write(b []byte) error {
 	s.timeout.start()
 	defer s.timeout.stop()

@@ -66,8 +66,8 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 	return w, nil
 }
 
-// readTakeOver parses the parameter that makes an apply also migrate the object from client-side apply. Kubernetes does not have
-// it.
+// readTakeOver parses the query parameter that makes an apply also migrate the object from client-side apply. Kubernetes does not
+// have this parameter.
 func (q *request) readTakeOver() (bool, error) {
 	values, ok := q.query()[ownership.TakeOverParameter]
 	switch {
@@ -83,8 +83,8 @@ func (q *request) readTakeOver() (bool, error) {
 	return true, nil
 }
 
-// managerFromUserAgent returns the field manager of a client that does not name one: the program name of the User-Agent, as in
-// Kubernetes.
+// managerFromUserAgent returns the field manager for a request without the query parameter fieldManager: the program name of the
+// User-Agent, as in Kubernetes.
 func managerFromUserAgent(userAgent string) string {
 	program, _, _ := strings.Cut(userAgent, "/")
 	program = strings.Map(func(r rune) rune {
@@ -106,8 +106,8 @@ func managerFromUserAgent(userAgent string) string {
 	return program[:end]
 }
 
-// existencePrecondition parses preconditions that Kubernetes does not have: If-None-Match: * only creates, If-Match: * only
-// updates.
+// existencePrecondition parses headers that Kubernetes does not support: with If-None-Match: * the write can only create the
+// object, and with If-Match: * it can only update the object. Other values are a 400.
 func existencePrecondition(h http.Header) (registry.Existence, error) {
 	match, noneMatch := h.Get("If-Match"), h.Get("If-None-Match")
 	switch {
@@ -122,7 +122,7 @@ func existencePrecondition(h http.Header) (registry.Existence, error) {
 		"to write only a certain version put its metadata.resourceVersion into the body", match, noneMatch))
 }
 
-// query returns the query parameters, parsed once.
+// query returns the query parameters. It parses them in the first call.
 func (q *request) query() url.Values {
 	if q.parameters == nil {
 		if q.r.URL.RawQuery == "" {

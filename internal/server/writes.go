@@ -104,14 +104,14 @@ func patchTypes(strategic bool) []string {
 	return append(all, encoding.ApplyTypes()...)
 }
 
-// patchBy returns the registry call for a type of patch.
+// patchBy returns a function that sends a write to the registry as a patch of the given type.
 func (q *request) patchBy(patch registry.Patch) func(context.Context, *registry.Request) (registry.Result, error) {
 	return func(ctx context.Context, r *registry.Request) (registry.Result, error) {
 		return q.h.Objects.Patch(ctx, r, patch)
 	}
 }
 
-// write runs a write and responds with the object.
+// write reads the body, calls do with the registry request, and responds with the object.
 func (q *request) write(o writeOptions, do func(context.Context, *registry.Request) (registry.Result, error)) error {
 	view, err := q.negotiate()
 	if err == nil {
@@ -129,12 +129,12 @@ func (q *request) write(o writeOptions, do func(context.Context, *registry.Reque
 		return err
 	}
 	ctx := q.h.writes.context(q.h.Limits.RequestTimeout, q.start)
-	endpoint, result, err := q.writeBy(ctx, body, o, precondition, do)
+	endpoint, result, err := q.writeCurrent(ctx, body, o, precondition, do)
 	if err != nil {
 		return err
 	}
-	// A no-op waits for the revision of the object: an earlier write may not have been observed yet. If the write removed the
-	// last finalizer, the object was deleted at a later revision than that of its last version.
+	// A no-op waits for the revision of the object, because the earlier write at this revision may not have been observed yet. If
+	// the write removed the last finalizer, the object was deleted at a later revision than the revision of result.Object.
 	if err := q.sync(ctx, max(result.Revision, result.Object.Revision())); err != nil {
 		return registry.StoreError(err)
 	}
@@ -145,9 +145,9 @@ func (q *request) write(o writeOptions, do func(context.Context, *registry.Reque
 	return q.respondObject(code, view, endpoint, result.Object)
 }
 
-// writeBy runs a write with the current definition of the resource, and repeats it if a CustomResourceDefinition has changed
-// since the resource was looked up.
-func (q *request) writeBy(ctx context.Context, body registry.Body, o writeOptions, precondition registry.Existence,
+// writeCurrent calls do with the current definition of the resource. If the CustomResourceDefinition has changed since the
+// resource was looked up, it looks up the resource again and repeats the call.
+func (q *request) writeCurrent(ctx context.Context, body registry.Body, o writeOptions, precondition registry.Existence,
 	do func(context.Context, *registry.Request) (registry.Result, error)) (*registry.Endpoint, registry.Result, error) {
 	for {
 		endpoint, err := q.endpoint()
@@ -189,13 +189,13 @@ func (q *request) writeRequest(endpoint *registry.Endpoint, body registry.Body, 
 	}
 }
 
-// mayCreate returns a 403 unless the user may create the object: an update, patch or apply of an object that does not exist
-// creates it.
+// mayCreate returns a 403 unless the user may create the object. The registry calls it before an update or apply creates an
+// object that does not exist.
 func (q *request) mayCreate(ctx context.Context) error {
 	a := q.attributes()
 	a.Verb = "create"
 	return rbac.Check(ctx, q.h.Authorizer, a)
 }
 
-// warn adds a Warning header.
+// warn adds a Warning header to the response.
 func (q *request) warn(text string) { q.warnings.add(q.w.Header(), text) }

@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The IP families and the IP family policies. The service network is IPv4 only.
+// Values of the fields ipFamilies and ipFamilyPolicy of a Service.
 const (
 	ipv4 = "IPv4"
 	ipv6 = "IPv6"

@@ -63,7 +63,7 @@ func retainNodePorts(spec, old document.Value) document.Value {
 			used = append(used, intField(port, "nodePort"))
 		}
 		spec = withPorts(spec, func(_ int, port document.Value) document.Value {
-			had := portNamed(old, port.Get("name").Text())
+			had := nodePortOf(old, port.Get("name").Text())
 			if intField(port, "nodePort") != 0 || had == 0 || slices.Contains(used, had) {
 				return port
 			}
@@ -76,8 +76,8 @@ func retainNodePorts(spec, old document.Value) document.Value {
 	return spec
 }
 
-// portNamed returns the node port of the last port with a name; 0 if there is none.
-func portNamed(spec document.Value, name string) (found int64) {
+// nodePortOf returns the node port of the last port with the given name; 0 if there is none.
+func nodePortOf(spec document.Value, name string) (found int64) {
 	for _, port := range spec.Get("ports").Items() {
 		if port.Get("name").Text() == name {
 			found = intField(port, "nodePort")

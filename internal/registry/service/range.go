@@ -18,14 +18,14 @@ func staticBand(size, divisor, limit int) int {
 	return min(max(minBand, size/divisor), limit)
 }
 
-// allocateFree returns a number below size for which isFree returns true; errRangeFull if there is none. It searches the upper
-// band, starting at a random number, and then the numbers below lower.
-func allocateFree(size, lower int, isFree func(n int) (bool, error)) (int, error) {
-	start := rand.IntN(size - lower)
+// allocateFree returns a number below size for which isFree returns true; errRangeFull if there is none. It first searches the
+// numbers from bandEnd on, starting at a random one, and then the numbers below bandEnd.
+func allocateFree(size, bandEnd int, isFree func(n int) (bool, error)) (int, error) {
+	start := rand.IntN(size - bandEnd)
 	for i := range size {
-		n := lower + (start+i)%(size-lower)
-		if i >= size-lower {
-			n = i - (size - lower)
+		n := bandEnd + (start+i)%(size-bandEnd)
+		if i >= size-bandEnd {
+			n = i - (size - bandEnd)
 		}
 		free, err := isFree(n)
 		if free || err != nil {

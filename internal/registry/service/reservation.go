@@ -16,10 +16,12 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// The GROUP/RESOURCE of reservations in watch cache keys. The resource nodeports is internal.
+// The resources of reservations, in the form GROUP/RESOURCE of watch cache keys.
 const (
+	// addressKind is the resource for cluster IPs.
 	addressKind = "networking.k8s.io/ipaddresses"
-	portKind    = "cadastre/nodeports"
+	// portKind is the resource for node ports. It is internal: the API does not serve it.
+	portKind = "cadastre/nodeports"
 )
 
 // firstPort and lastPort limit the range of node ports, inclusively.
@@ -30,7 +32,8 @@ var reservationUser = &authn.User{Name: "system:apiserver"}
 
 const reservationManager = "cadastre"
 
-// The errors for requested addresses and ports, with the messages of Kubernetes.
+// The errors for requested addresses and ports that are reserved already (Taken) or not in the range (Outside). The messages
+// are those of Kubernetes.
 var (
 	errAddressTaken   = errors.New("provided IP is already allocated")
 	errAddressOutside = errors.New("the provided network does not match the current range")
@@ -56,7 +59,7 @@ type allocation struct {
 	current []key
 	// reserved holds the keys of the reservations of the service to be written.
 	reserved map[string]bool
-	// placeholders is the number of invalid ports that a dry run has assigned instead of free ones.
+	// placeholders is the number of invalid ports that a dry run has assigned instead of free ports.
 	placeholders int
 	// writes create and delete reservations.
 	writes []storage.Write
@@ -86,22 +89,23 @@ func (r *allocation) findReservation(k key, f watchcache.Freshness) (there *watc
 	return there, parent.Get("resource").Text() == "services" && parent.Get("namespace").Text() == namespace && parent.Get("name").Text() == name, nil
 }
 
-// reserveKey reserves a requested address or port. It returns the error taken if another service has reserved it, and the error
-// outside if isInside is false, unless the live service has it. If the reservation of the live service is missing, it is created.
-func (r *allocation) reserveKey(k key, taken, outside error, isInside bool) error {
+// reserveKey reserves a requested address or port. It returns errTaken if another service has reserved the address or port, and
+// errOutside if isInside is false and the live service does not have that address or port. If the reservation of the live service
+// is missing, reserveKey creates it.
+func (r *allocation) reserveKey(k key, errTaken, errOutside error, isInside bool) error {
 	if r.reserved[k.String()] {
-		return taken
+		return errTaken
 	}
 	has := slices.Contains(r.current, k)
 	if !isInside && !has {
-		return outside
+		return errOutside
 	}
 	there, isOwn, err := r.findReservation(k, watchcache.Latest)
 	switch {
 	case err != nil:
 		return err
 	case there != nil && (!isOwn || !has):
-		return taken
+		return errTaken
 	case there == nil:
 		return r.addReservation(k)
 	}
