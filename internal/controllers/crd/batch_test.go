@@ -16,8 +16,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// listSizes returns the field sizes of all widgets at v2, separated by spaces. If a widget cannot be converted from the
-// storage version v1, it returns the sizes of the widgets before it, and the error.
+// listSizes returns the field sizes of all widgets at v2, separated by spaces. If a widget cannot be converted from the storage
+// version v1, it returns the sizes of the widgets that precede it in the list, and the error.
 func listSizes(k *crdtest.Kit) (sizes string, err error) {
 	k.Helper()
 	list, err := k.Objects.Cache.List(k.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: crdtest.Widgets}})
@@ -85,8 +85,8 @@ func TestDifferenceObjectsAreConvertedTogether(t *testing.T) {
 	}
 }
 
-// TestFailedReviewIsSplit: if a ConversionReview of many objects fails, each object is sent in a review of its own, and
-// the objects before the first one that cannot be converted are returned. A timeout is not retried.
+// TestFailedReviewIsSplit: if a ConversionReview of many objects fails, each object is sent in a review of its own, and the list
+// returns the objects that precede the first object that cannot be converted. A timeout is not retried.
 func TestFailedReviewIsSplit(t *testing.T) {
 	for _, test := range []struct {
 		name      string

@@ -24,8 +24,7 @@ type Options struct {
 	Objects *registry.Registry
 	// Webhooks calls conversion webhooks.
 	Webhooks crd.Webhooks
-	// Migrator migrates managed fields when a definition changes. Its Run method must be running while Controller.Run
-	// is.
+	// Migrator migrates managed fields when a definition changes. Its Run method must be running while Controller.Run is running.
 	Migrator *managedfields.Migrator
 	// Manager is the field manager of the controller's writes.
 	Manager string
@@ -54,8 +53,8 @@ func New(options Options) *Controller {
 type definition struct {
 	*crd.Definition
 	object *watchcache.Object
-	// served is the registered kind of the definition; nil if the definition is not served. In that case stopped is the
-	// kind that was served last, or nil: writes that use it may still be in flight.
+	// served is the registered kind of the definition; nil if the definition is not served. In that case stopped is the kind that
+	// was served last, because writes that use it may still be in flight; nil if there was none.
 	served, stopped *managedfields.Migration
 }
 
@@ -68,8 +67,8 @@ func (d *definition) lastServed() *managedfields.Migration {
 	return d.stopped
 }
 
-// Load registers the kinds of all established definitions. Writes to a kind whose managed fields have to be migrated
-// first are blocked until the Migrator has migrated them.
+// Load registers the kinds of all established definitions. If the managed fields of a kind's objects have to be migrated, writes
+// to the kind are blocked until the Migrator has migrated them.
 func (c *Controller) Load(ctx context.Context) error {
 	list, err := c.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: crd.Definitions}, Freshness: watchcache.Latest})
 	if err != nil {
@@ -173,8 +172,8 @@ func (c *Controller) watch(ctx context.Context) error {
 	}
 }
 
-// handleMissing calls handleDeleted for the definitions that were deleted while no watch was open: those in groups whose
-// names are not in seen, the names of the watch's initial state.
+// handleMissing calls handleDeleted for the definitions that were deleted while no watch was open: the definitions in groups
+// whose names are not in seen. seen contains the names in the initial state of the watch.
 func (c *Controller) handleMissing(ctx context.Context, seen map[string]bool) {
 	for _, group := range c.groups {
 		for name, d := range group {
@@ -226,8 +225,8 @@ func (c *Controller) reconcileOthers(ctx context.Context, changed *definition) {
 	}
 }
 
-// reconcile accepts names, registers the kind, and then writes the status. Because of this order, a client that reads
-// the condition Established=True finds the resource in discovery and at its path.
+// reconcile accepts the names of a definition, registers its kind, and then writes the status of the definition. Because of this
+// order, a client that reads the condition Established=True finds the resource in discovery and at its path.
 func (c *Controller) reconcile(ctx context.Context, d *definition) {
 	var group []*crd.Definition
 	for _, other := range c.groups[d.Group] {
@@ -247,8 +246,8 @@ func (c *Controller) reconcile(ctx context.Context, d *definition) {
 	}
 }
 
-// isConflictOrClosed reports whether a write failed because the definition has changed, in which case another watch
-// event follows, or because the watch cache is closed. Neither is worth a log message.
+// isConflictOrClosed reports whether a write failed because the definition has changed, in which case another watch event
+// follows, or because the watch cache is closed. Callers do not log these errors.
 func isConflictOrClosed(err error) bool {
 	var conflict *storage.ConflictError
 	return errors.As(err, &conflict) || errors.Is(err, watchcache.ErrClosed)

@@ -106,7 +106,7 @@ func TestServedVersions(t *testing.T) {
 	}
 }
 
-// TestStorageVersion: a write that changes no field still rewrites an object that is stored at an older version to the
+// TestStorageVersion: a write that changes no field of an object that is stored at an older version stores the object at the
 // current storage version.
 func TestStorageVersion(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
@@ -140,7 +140,7 @@ func TestStorageVersion(t *testing.T) {
 	}
 }
 
-// TestDeletion: the deletion of a definition deletes all objects, including those that are created concurrently.
+// TestDeletion: the deletion of a definition deletes all of its objects, including objects that are created concurrently.
 func TestDeletion(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets("{name: v1, served: true, storage: true, "+crdtest.AnySchema+"}", "")

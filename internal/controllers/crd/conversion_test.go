@@ -14,9 +14,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// TestUnavailableWebhook: IsUnavailable reports true for a conversion webhook that failed with a connection error, a
-// timeout, 429 or a gateway error of a proxy (502, 503, 504), and false for any other error, which is the webhook's
-// own response.
+// TestUnavailableWebhook: IsUnavailable reports true for a conversion webhook that failed with a connection error, a timeout, 429
+// or a gateway error of a proxy (502, 503, 504), and false for any other error, because the webhook itself has returned it.
 func TestUnavailableWebhook(t *testing.T) {
 	status := func(code int) error {
 		return apierrors.NewGenericServerResponse(code, "post", schema.GroupResource{}, "", "", 0, true)

@@ -20,9 +20,9 @@ import (
 // store's group commits.
 const parallelDeletes = 32
 
-// startDeleting deletes the objects of a terminating definition and then the definition, in the background, unless
-// its deletion is already in progress. It first waits for creations in flight that use the previously served kind;
-// served is nil if there is none.
+// startDeleting deletes the objects of a terminating definition and then the definition, in the background, unless the deletion
+// of the definition is already in progress. It first waits for creations in flight that use served, the kind that was served
+// last; served is nil if there is no such kind.
 func (c *Controller) startDeleting(ctx context.Context, name string, served *managedfields.Migration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,7 +18,7 @@
 // # Deletion
 //
 // A definition that is deleted gets the finalizer customresourcecleanup.apiextensions.k8s.io. Its kind is replaced by
-// a kind that rejects creations; the controller waits for creations in flight, deletes all objects and waits for those
+// a kind that rejects creations; the controller waits for creations in flight, deletes all objects and waits for objects
 // with finalizers. Then it removes the definition's finalizer, which deletes the definition, and unregisters the kind.
 // All state is in the definitions, so a restarted server continues an interrupted deletion.
 //

@@ -18,7 +18,7 @@ func Strategy(now func() time.Time) registry.Strategy {
 	return registry.Strategy{
 		MarkDeleted: func(doc document.Value) (document.Value, bool) { return crd.MarkDeleted(doc, now()) },
 		Allocate: func(_ context.Context, _ *registry.Allocation, obj, live document.Value) (document.Value, []storage.Write, error) {
-			return obj, managedfields.RecordPrevious(obj, live), nil // the registry drops these writes in a dry run
+			return obj, managedfields.RecordPrevious(obj, live), nil // in a dry run the registry does not commit these writes
 		},
 	}
 }

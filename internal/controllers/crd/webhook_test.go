@@ -78,8 +78,8 @@ func TestWebhookPrunes(t *testing.T) {
 	}
 }
 
-// TestWebhookReviews: a webhook's response whose apiVersion or kind differs from that of the ConversionReview is
-// rejected.
+// TestWebhookReviews: the server rejects a webhook response whose apiVersion or kind differs from the ConversionReview of the
+// request.
 func TestWebhookReviews(t *testing.T) {
 	p := crdtest.NewConversionServer(t)
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))

@@ -14,9 +14,9 @@ type deadline struct {
 	key string // watch cache key of the event
 }
 
-// deadlines is a heap, the earliest deadline first. An update or deletion of an event does not change the heap: when a
-// deadline is due, it is added again if the event was updated after the deadline was set, and dropped if the event was
-// deleted. Therefore the heap is never searched, and holds at most one deadline per event created within one TTL.
+// deadlines is a heap with the earliest deadline first. An update or deletion of an event does not change the heap: when a
+// deadline is due, it is added again if the event was updated after the deadline was set, and dropped if the event was deleted.
+// Therefore the heap is never searched, and holds at most one deadline per event created within one TTL.
 type deadlines []deadline
 
 func (d deadlines) Len() int           { return len(d) }
@@ -40,8 +40,8 @@ func (d *deadlines) due(now int64, limit int) (keys []string) {
 	return keys
 }
 
-// writtenAt returns the time of the last write of an event: the latest of creationTimestamp and the times in
-// managedFields; zero if there is none.
+// writtenAt returns the time of the last write of an event: the latest of creationTimestamp and the times in managedFields; the
+// zero time if the event contains none of them.
 //
 // It searches the text without parsing: quotes within strings of canonical JSON are escaped, so a match is always a
 // member name.

@@ -39,8 +39,8 @@ type Expirer struct {
 
 	mu   sync.Mutex
 	next deadlines // guarded by mu
-	// wake receives a signal when a deadline is added that is earlier than all others. Run creates the channel if it is
-	// nil; tests set it.
+	// wake receives a signal when the new deadline of an event is earlier than all other deadlines. Run creates the channel if it
+	// is nil; tests set it.
 	wake chan struct{}
 }
 
@@ -90,11 +90,11 @@ func (x *Expirer) deadline(event *watchcache.Object) time.Time {
 	return written.Add(x.TTL)
 }
 
-// add adds a deadline for the event with the key, one second after at, and wakes Run if no deadline is earlier.
-func (x *Expirer) add(key string, at time.Time) {
+// add adds a deadline for the event with the key, one second after expiry, and wakes Run if no deadline is earlier.
+func (x *Expirer) add(key string, expiry time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	d := deadline{at: at.Unix() + 1, key: key} // + 1 because the timestamps of an event are truncated to seconds
+	d := deadline{at: expiry.Unix() + 1, key: key} // + 1 because the timestamps of an event are truncated to seconds
 	if len(x.next) == 0 || d.at < x.next[0].at {
 		select {
 		case x.wake <- struct{}{}:
@@ -111,7 +111,7 @@ func (x *Expirer) due() []string {
 	return x.next.due(x.Objects.Now().Unix(), maxBatch)
 }
 
-// wait returns the duration until the next deadline, at least 1 ms; the TTL and a second if there is no deadline.
+// wait returns the duration until the next deadline, at least 1 ms; if there is no deadline, the TTL plus one second.
 func (x *Expirer) wait() time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -137,9 +137,8 @@ func (x *Expirer) expireAll(ctx context.Context, keys []string) {
 	_ = group.Wait() // failures are logged and retried
 }
 
-// expire deletes an event whose deadline is due. If the event was updated after the deadline was set, it adds the new
-// deadline instead. The deletion is conditional on the event's resourceVersion. An event that no longer exists is no
-// error.
+// expire deletes an event whose deadline is due. If the event was updated after the deadline was set, it adds the new deadline
+// instead. The deletion is conditional on the event's resourceVersion. If the event no longer exists, expire returns nil.
 func (x *Expirer) expire(ctx context.Context, text string) error {
 	key, err := watchcache.ParseKey(text)
 	if err != nil {
@@ -168,7 +167,7 @@ func (x *Expirer) expire(ctx context.Context, text string) error {
 	case apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsConflict(err):
-		x.add(text, x.Objects.Now()) // the event was updated concurrently: its new deadline is computed in a second
+		x.add(text, x.Objects.Now()) // the event was updated concurrently: in one second expire is called again and computes its new deadline
 		return nil
 	}
 	return err

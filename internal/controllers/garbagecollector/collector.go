@@ -45,7 +45,7 @@ type Collector struct {
 	queue *workqueue.Queue[task]
 
 	mu sync.Mutex
-	// unknown is the set of keys of the dependents with an owner whose kind is not served. It is guarded by mu.
+	// unknown is the set of keys of the dependents that have an owner whose kind is not served. It is guarded by mu.
 	unknown map[string]struct{}
 }
 
@@ -122,7 +122,7 @@ func (c *Collector) handleDeleted(object *watchcache.Object) {
 	}
 }
 
-// process processes a task of the workqueue. It reports whether the task is done; a task that is not is retried with
+// process processes a task of the workqueue. It reports whether the task is done; otherwise the workqueue retries the task with
 // backoff.
 func (c *Collector) process(ctx context.Context, t task) bool {
 	if t.deletedOwnerUID != "" {
@@ -139,7 +139,7 @@ func (c *Collector) process(ctx context.Context, t task) bool {
 		c.unknown[t.key] = struct{}{}
 		return true
 	case apierrors.IsConflict(err), errors.Is(err, registry.ErrPrecondition), errors.Is(err, errNewDependent):
-		return false // retry with the current state
+		return false // the object has changed: the task is retried with its current state
 	}
 	c.Log.Warn("cannot garbage collect an object; retrying", "key", t.key, "error", err)
 	return false
@@ -169,7 +169,7 @@ func (c *Collector) watchKinds(ctx context.Context) {
 	}
 }
 
-// isSameList reports whether a and b share their memory, and so are equal: the register allocates a new list for each
+// isSameList reports whether the lists a and b share their memory, and so are equal: the register allocates a new list for each
 // change of the served kinds.
 func isSameList(a, b []*api.Kind) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// TestBackground: with background deletion, the dependents of an object are deleted after it, transitively.
+// TestBackground: with background deletion, the dependents of an object are deleted after the object, transitively.
 func TestBackground(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
@@ -52,8 +52,8 @@ func TestForeground(t *testing.T) {
 	k.wantEmptyIndex()
 }
 
-// TestForegroundIsTransitive: the foreground deletion of an owner also deletes those of its dependents that have
-// dependents themselves in the foreground.
+// TestForegroundIsTransitive: the foreground deletion of an owner deletes its dependents in the foreground too if they have
+// dependents themselves.
 func TestForegroundIsTransitive(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
@@ -179,8 +179,9 @@ func TestOwnerNamespaces(t *testing.T) {
 	k.waitDeleted(secrets, "far", "child")
 }
 
-// wantEvent waits for a Warning Event with reason OwnerRefInvalidNamespace and a message about the object named about.
-func (k *kit) wantEvent(namespace, about, message string) {
+// wantEvent waits for a Warning Event with reason OwnerRefInvalidNamespace and the message, whose involvedObject has the given
+// name.
+func (k *kit) wantEvent(namespace, objectName, message string) {
 	k.Helper()
 	k.Wait("an event with message "+message, func() bool {
 		list, err := k.All.Cache.List(k.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: ignoredResource, Namespace: namespace}, Freshness: watchcache.Latest})
@@ -189,7 +190,7 @@ func (k *kit) wantEvent(namespace, about, message string) {
 		}
 		for _, o := range list.Objects {
 			event := k.Get(ignoredResource, namespace, o.Name())
-			if event.Get("message").Text() == message && event.Lookup("involvedObject", "name").Text() == about &&
+			if event.Get("message").Text() == message && event.Lookup("involvedObject", "name").Text() == objectName &&
 				event.Get("reason").Text() == "OwnerRefInvalidNamespace" && event.Get("type").Text() == "Warning" {
 				return true
 			}

@@ -3,7 +3,7 @@
 //
 // # Terms
 //
-//   - A dependent is an object with ownerReferences; the objects they refer to are its owners. An owner is identified by
+//   - A dependent is an object with ownerReferences, which refer to its owners. An owner is identified by
 //     kind, name and UID, and is in the namespace of the dependent or cluster-scoped.
 //   - A reference is dangling if the owner does not exist, waiting if the owner waits for the deletion of its
 //     dependents, and solid otherwise.

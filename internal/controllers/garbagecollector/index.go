@@ -87,8 +87,8 @@ func (x *index) dropIfUnreferenced(uid string) {
 	}
 }
 
-// markDeleted records the deletion of the object with the UID, and reports whether it has dependents. It does nothing if
-// the object has none.
+// markDeleted records the deletion of the object with the UID, and reports whether it has dependents. It does nothing if the
+// object has no dependents.
 func (x *index) markDeleted(uid string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -138,7 +138,7 @@ func (x *index) waitUntilUnblocked(uid, key string) (isBlocked bool) {
 	return true
 }
 
-// isBlocked reports whether a dependent blocks the deletion of the owner, whose key is given: an object that owns itself
+// isBlocked reports whether a dependent blocks the deletion of the owner. key is the key of the owner: an object that owns itself
 // does not block itself.
 func (o *ownerEntry) isBlocked(key string) bool {
 	return o.blocking > 1 || o.blocking == 1 && !o.dependents[key]

@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// TestModel deletes random objects in a random graph of ownerReferences, and checks that the same objects and references
-// remain as in a model of garbage collection.
+// TestModel deletes random objects in a random graph of ownerReferences, and checks that the collector leaves the same objects
+// and references as a model of garbage collection.
 func TestModel(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -74,7 +74,8 @@ func (m model) delete(name string, policy registry.Propagation) {
 	}
 }
 
-// holds reports whether exactly the objects of the model exist among names, with the owners of the model.
+// holds reports whether the server matches the model: of the named objects, exactly those in the model exist, with the owners
+// that the model states.
 func (m model) holds(k *kit, names []string) bool {
 	for _, name := range names {
 		owners, want := m[name]

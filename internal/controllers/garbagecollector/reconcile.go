@@ -21,7 +21,8 @@ var (
 	errUnknownKind = errors.New("the kind of an owner is not served")
 	// errNamespacedOwner means that a cluster-scoped object has a namespaced owner. Such an object is never deleted.
 	errNamespacedOwner = errors.New("a cluster-scoped object has a namespaced owner")
-	// errNewDependent means that a dependent was created while the owner's dependents were orphaned. The owner is retried.
+	// errNewDependent means that a dependent was created while the owner's dependents were orphaned. The reconciliation of the
+	// owner is retried.
 	errNewDependent = errors.New("the owner got a new dependent while its dependents were orphaned")
 )
 
@@ -52,7 +53,7 @@ func (c *Collector) find(ctx context.Context, text string) (*subject, error) {
 	return &subject{object, kind}, nil
 }
 
-// servedKind returns the kind of a resource, which is given as GROUP/RESOURCE; nil if it is not served.
+// servedKind returns the kind of the resource with a name in the form GROUP/RESOURCE; nil if the resource is not served.
 func (c *Collector) servedKind(name string) *api.Kind {
 	group, resource, _ := strings.Cut(name, "/")
 	if group == "core" {
@@ -62,9 +63,9 @@ func (c *Collector) servedKind(name string) *api.Kind {
 	return kind
 }
 
-// reconcile reconciles the object with the key. An object that is being deleted with the orphan or foregroundDeletion
-// finalizer has its dependents orphaned or deleted. An object without existing owners is deleted; an object with at
-// least one keeps only the references to existing owners that are not waiting.
+// reconcile reconciles the object with the key. An object that is being deleted with the orphan or foregroundDeletion finalizer
+// has its dependents orphaned or deleted. An object without existing owners is deleted; an object with an existing owner loses
+// its references to owners that do not exist or are waiting.
 func (c *Collector) reconcile(ctx context.Context, key string) error {
 	object, err := c.find(ctx, key)
 	if err != nil || object == nil {
@@ -81,7 +82,7 @@ func (c *Collector) reconcile(ctx context.Context, key string) error {
 	owners, err := c.classifyOwners(ctx, object)
 	switch {
 	case errors.Is(err, errNamespacedOwner):
-		return nil // not retried: the scope of a kind does not change
+		return nil // a retry is useless, because the scope of a kind does not change
 	case err != nil:
 		return err
 	case len(owners.solid) > 0:
@@ -94,8 +95,8 @@ func (c *Collector) reconcile(ctx context.Context, key string) error {
 	return nil
 }
 
-// classifiedOwners are the UIDs in an object's ownerReferences, grouped by the state of the owner: it exists, does not
-// exist, or is being deleted in the foreground.
+// classifiedOwners are the UIDs in an object's ownerReferences, grouped by the state of the owner: solid owners exist, dangling
+// owners do not exist, and waiting owners are being deleted in the foreground.
 type classifiedOwners struct{ solid, dangling, waiting []string }
 
 // classifyOwners looks up the owners of an object and groups them by their state.

@@ -12,12 +12,12 @@ import (
 // reference is a parsed owner reference.
 type reference struct {
 	apiVersion, kind, name, uid string
-	// blocks is the field blockOwnerDeletion: a foreground deletion of the owner waits for the dependent.
+	// blocks is the field blockOwnerDeletion: if it is true, a foreground deletion of the owner waits for the dependent.
 	blocks bool
 }
 
-// references returns the ownerReferences of an object; none if the object is nil. If they cannot be parsed, it returns
-// none, so that the object is not deleted because of them.
+// references returns the ownerReferences of an object. It returns nil if the object is nil, or if the ownerReferences cannot be
+// parsed, so that the collector does not delete the object because of them.
 func references(object *watchcache.Object) []reference {
 	if object == nil {
 		return nil
@@ -25,7 +25,7 @@ func references(object *watchcache.Object) []reference {
 	return parseReferences(object.OwnerReferences())
 }
 
-// parseReferences parses the JSON of metadata.ownerReferences. It returns none if list is empty or invalid.
+// parseReferences parses the JSON of metadata.ownerReferences. It returns nil if list is empty or invalid.
 func parseReferences(list string) []reference {
 	if list == "" {
 		return nil

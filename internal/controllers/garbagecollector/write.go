@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// endpoint returns the endpoint for the collector's writes to a kind. It is at the storage version, if that is served, so
-// that no conversion is needed.
+// endpoint returns the endpoint for the collector's writes to a kind. If the storage version is served, the endpoint is at that
+// version, so that no conversion is needed.
 func (c *Collector) endpoint(kind *api.Kind) (*registry.Endpoint, error) {
 	stored := kind.StoredVersion()
 	version := stored[strings.LastIndexByte(stored, '/')+1:]
@@ -56,8 +56,8 @@ func (c *Collector) removeFinalizer(ctx context.Context, object *subject, finali
 	})
 }
 
-// patchMetadata applies the function change to a list in the metadata of an object and writes the result, on the condition
-// that the object has not changed. An object that no longer exists is no error.
+// patchMetadata applies the function change to a list in the metadata of an object and writes the result, on the condition that
+// the object has not changed. If the object no longer exists, patchMetadata returns nil.
 func (c *Collector) patchMetadata(ctx context.Context, object *subject, field string, change func(document.Value) document.Value) error {
 	endpoint, err := c.endpoint(object.kind)
 	if err != nil {

@@ -19,7 +19,7 @@ type Elector struct {
 	Objects *registry.Registry
 	// Namespace and Name identify the Lease. Identity is the unique name of this candidate.
 	Namespace, Name, Identity string
-	// User is the user that writes the Lease, Manager the field manager.
+	// User is the user that writes the Lease. Manager is the field manager of these writes.
 	User    user.Info
 	Manager string
 	// Duration is the lifetime of a Lease that is not renewed, in whole seconds; 0 means 15 s. Deadline is the time after
@@ -28,8 +28,8 @@ type Elector struct {
 	Duration, Deadline, Retry time.Duration
 	Log                       *slog.Logger
 
-	// observed is the content of the Lease that was read or written last, observedAt the local time at which that content
-	// was first observed.
+	// observed is the content of the Lease that was read or written last. observedAt is the local time at which that content was
+	// first observed.
 	observed   record
 	observedAt time.Time
 }
@@ -151,7 +151,7 @@ func (e *Elector) logFailure(ctx context.Context, err error) bool {
 // releaseTimeout is the maximum time that a stopping leader spends on releasing the Lease.
 const releaseTimeout = 2 * time.Second
 
-// release clears the holder of the Lease if it is this candidate, so that other candidates need not wait until the Lease
+// release clears the holder of the Lease if this candidate is the holder, so that other candidates need not wait until the Lease
 // expires. It logs errors.
 func (e *Elector) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, releaseTimeout)

@@ -20,7 +20,7 @@ import (
 type server struct {
 	*registrytest.Kit
 	*Elector
-	// isDisconnected makes the server's commits to the store fail.
+	// isDisconnected reports whether the server's commits to the store fail.
 	isDisconnected atomic.Bool
 	leading        atomic.Bool
 	stop           func()

@@ -72,9 +72,9 @@ func wantApplyBlocked(k *kit, g *gatedStore) {
 	}
 }
 
-// TestWritersAreBlocked: after a change of the schema, no write is accepted before all managedFields are migrated.
-// Otherwise it would be merged with managedFields of the old schema, and the entry that it writes could not be
-// distinguished from an entry that still has to be migrated.
+// TestWritersAreBlocked: after a change of the schema, no write is accepted before all managedFields are migrated. Otherwise the
+// write would be merged with managedFields of the old schema, and its managedFields entry could not be distinguished from an
+// entry that still has to be migrated.
 func TestWritersAreBlocked(t *testing.T) {
 	k, g := openGated(t)
 	g.isClosed.Store(true)
@@ -99,8 +99,8 @@ func TestWritersStayBlockedAfterAnotherUpdate(t *testing.T) {
 	wantApplyBlocked(k, g)
 }
 
-// TestWritersAreBlockedAfterRestart: a server that was restarted before a migration finishes it before it accepts the
-// first write.
+// TestWritersAreBlockedAfterRestart: a server that was restarted before the end of a migration finishes the migration before it
+// accepts the first write.
 func TestWritersAreBlockedAfterRestart(t *testing.T) {
 	k, g := openGated(t)
 	k.Stop()
@@ -122,7 +122,7 @@ func TestWritersAreBlockedWhenServedAgain(t *testing.T) {
 	if err := old.Enter(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	k.MergeVersions(unserved(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular)))
+	k.MergeVersions(withFirstUnserved(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular)))
 	isServed := func() bool { _, ok := k.Objects.Kinds.Resource("example.com", "v1", "widgets"); return ok }
 	k.Wait("widgets are not served", func() bool { return !isServed() })
 	g.isClosed.Store(true)

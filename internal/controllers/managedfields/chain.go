@@ -18,24 +18,24 @@ import (
 //	an atomic list or map becomes granular    each field of the list or map that the object contains now
 //	a granular list or map becomes atomic     the list or map as a whole
 //	the keys of an associative list change    the same items, identified by their new keys
-//	the entry's version is removed            those of its fields that the object has at the storage version
+//	the entry's version is removed            the fields of the entry that the object has at the storage version
 
 // chain lists the topologies from the schema that a managed fields entry conforms to up to the current schema. It is
 // immutable and shared by all entries of the same version and generation.
 //
-// Invariants: len(topologies) ≥ 2. topologies[0] is the topology of version from at generation, the last topology is that
-// of version to in the current definition, and no two neighbours have the same schema unless from ≠ to. An entry may
-// conform to any of the topologies, because an interrupted migration may have migrated it part of the way. This does no
-// harm: the mapping along the whole chain is idempotent.
+// Invariants: len(topologies) ≥ 2. topologies[0] is the topology of the version c.from at the generation c.generation. The last
+// topology is the topology of the version c.to in the current definition. No two neighbours have the same schema unless c.from ≠
+// c.to. An entry may conform to any of the topologies, because an interrupted migration may have migrated it part of the way.
+// This does no harm: the mapping along the whole chain is idempotent.
 type chain struct {
 	generation int64
 	from, to   string
 	topologies []*schema.Type
 }
 
-// newChain returns the chain for entries at a version that conform to previous[0]. previous contains generations in
-// ascending order. It returns nil if such entries are not changed, because the schema of the version is the same in all
-// generations, or because the version was removed and was converted by a webhook.
+// newChain returns the chain for entries at a version that conform to previous[0]. previous contains generations in ascending
+// order. It returns nil if such entries are not changed, because the schema of the version is the same in all generations, or
+// because the version was removed and a webhook converted objects to it.
 func newChain(current *crd.Resource, previous []generation, version string) *chain {
 	if len(previous) == 0 {
 		return nil
@@ -51,9 +51,9 @@ func newChain(current *crd.Resource, previous []generation, version string) *cha
 	return c
 }
 
-// targetVersion returns the version that entries at a version are migrated to: the same version if it still exists,
-// otherwise the storage version, provided that the conversion strategy is None in the current and all previous
-// generations. If a webhook converted, it returns "": the fields of the removed version cannot be mapped to another
+// targetVersion returns the version that entries at a version are migrated to: the same version if it still exists, otherwise the
+// storage version, provided that the conversion strategy is None in the current and all previous generations. If one of these
+// generations has a conversion webhook, targetVersion returns "": the fields of the removed version cannot be mapped to another
 // version, and the next apply drops the entry.
 func targetVersion(current *crd.Resource, previous []generation, version string) string {
 	if current.Version(version) != nil {
@@ -66,10 +66,10 @@ func targetVersion(current *crd.Resource, previous []generation, version string)
 	return current.StorageVersion()
 }
 
-// topologies returns the topologies of version from in the previous generations, followed by the topology of version to
-// in the current definition. It omits generations without the version, and a topology whose schema equals the previous
-// schema.
-func topologies(current *crd.Resource, previous []generation, from, to string) (all []*schema.Type) {
+// topologies returns the topologies of the version oldVersion in the previous generations, followed by the topology of the
+// version newVersion in the current definition. It omits generations without the version, and a topology whose schema equals the
+// previous schema.
+func topologies(current *crd.Resource, previous []generation, oldVersion, newVersion string) (all []*schema.Type) {
 	var last document.Value
 	add := func(r *crd.Resource, version string, required bool) {
 		v := r.Version(version)
@@ -81,10 +81,10 @@ func topologies(current *crd.Resource, previous []generation, from, to string) (
 		}
 	}
 	for _, g := range previous {
-		add(g.Resource, from, false)
+		add(g.Resource, oldVersion, false)
 	}
 	if len(all) > 0 {
-		add(current, to, from != to)
+		add(current, newVersion, oldVersion != newVersion)
 	}
 	return all
 }
@@ -113,8 +113,8 @@ func mapEntry(entry apply.Entry, from, to *schema.Type, doc document.Value) (app
 	return mapped.Entries[0], nil
 }
 
-// moveToVersion returns an entry of a removed version with the apiVersion of doc and only those of its fields that exist
-// in doc. ok is false if none exists.
+// moveToVersion returns an entry of a removed version with the apiVersion of doc and only those of its fields that exist in doc.
+// ok is false if none of its fields exists in doc.
 func moveToVersion(entry apply.Entry, doc document.Value, t *schema.Type) (_ apply.Entry, ok bool, err error) {
 	existing, err := fieldsOf(doc, t)
 	if err != nil {
@@ -143,8 +143,8 @@ func fieldsOf(doc document.Value, t *schema.Type) (fieldset.Set, error) {
 	return result.Object.Entries[0].Fields()
 }
 
-// restrict returns the paths of s that exist according to the set existing. In contrast to an intersection, it keeps a
-// path if existing contains only paths below it, and shortens a path if existing contains an atomic field above it.
+// restrict returns the paths of s that exist according to the set existing. In contrast to an intersection, it keeps a path if
+// existing contains only longer paths that begin with it, and shortens a path to the path of an atomic field that contains it.
 func restrict(s, existing fieldset.Set) fieldset.Set {
 	var out fastset.Builder
 	mark := out.Mark()

@@ -83,8 +83,8 @@ func TestNewChain(t *testing.T) {
 	}
 }
 
-// TestTargetVersion: an entry keeps its version as long as the version exists. If the version was removed, the entry moves
-// to the storage version, unless a webhook converted in one of the generations.
+// TestTargetVersion: an entry keeps its version as long as the version exists. If the version was removed, the entry moves to the
+// storage version, unless one of the generations has a conversion webhook.
 func TestTargetVersion(t *testing.T) {
 	for _, test := range []struct{ version, was, is, want string }{
 		{"v2", "Webhook", "Webhook", "v2"},
@@ -99,7 +99,7 @@ func TestTargetVersion(t *testing.T) {
 	}
 }
 
-// The field sets that own a and the item {name: x, id: 1} of list, for each list type.
+// The field sets that own the field a and the item {name: x, id: 1} of the field list. The names of the constants state the list type.
 const (
 	ownsAtomic = `{"f:a":{},"f:list":{}}`
 	ownsByName = `{"f:a":{},"f:list":{"k:{\"name\":\"x\"}":{".":{},"f:id":{},"f:name":{}}}}`
@@ -140,7 +140,7 @@ func TestMigrateEntry(t *testing.T) {
 }
 
 // TestMigrateToStorageVersion: an entry of a removed version keeps those of its fields that the object has at the storage
-// version; it is removed if there are none.
+// version; it is removed if it keeps no fields.
 func TestMigrateToStorageVersion(t *testing.T) {
 	doc, err := document.ParseJSON(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one"},"a":1,"list":[{"name":"x","id":"1"}]}`)
 	if err != nil {

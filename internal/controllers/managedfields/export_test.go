@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// These constants are exported for the tests in package managedfields_test. They are in another package because they
-// import package crdtest, which imports this package.
+// These constants are exported for the tests in package managedfields_test. These tests are in another package because they
+// import package crdtest, which imports package managedfields.
 const (
 	GenerationRecords = generationRecords
 	PendingRecords    = pendingRecords
@@ -24,7 +24,7 @@ type History struct {
 	Pending            int     // number of objects with pending entries
 	PendingRecords     int     // number of stored records of pending entries
 	Generation, Oldest int64   // M of the package documentation, and the oldest generation that an entry conforms to
-	IsMigrated         bool    // whether all entries that are not pending conform to the current schema
+	IsMigrated         bool    // reports whether all entries that are not pending conform to the current schema
 }
 
 func newHistory(h history) History {

@@ -94,13 +94,13 @@ func (k *kit) waitFinished() {
 	})
 }
 
-// waitOwned waits until the managedFields of a widget contain a field set.
+// waitOwned waits until the managedFields of a widget contain the given members of fieldsV1.
 func (k *kit) waitOwned(name, fields string) {
 	k.Helper()
 	k.Wait("managedFields of "+name+" to contain "+fields, func() bool { return strings.Contains(k.ManagedFields("v1", name), fields) })
 }
 
-// wantOwned checks that the managedFields of a widget contain a field set.
+// wantOwned checks that the managedFields of a widget contain the given members of fieldsV1.
 func (k *kit) wantOwned(name, fields string) {
 	k.Helper()
 	if got := k.ManagedFields("v1", name); !strings.Contains(got, fields) {
@@ -129,7 +129,7 @@ func (k *kit) wantBlocked() {
 	}
 }
 
-// unserved returns the versions with served set to false in the first.
-func unserved(versions string) string {
+// withFirstUnserved returns the CRD versions with served: false in the first version.
+func withFirstUnserved(versions string) string {
 	return strings.Replace(versions, `"served":true`, `"served":false`, 1)
 }

@@ -43,15 +43,15 @@ type generation struct {
 //	0 ≤ M ≤ G
 //	previous[0].Generation ≤ e.Generation < M for every pending entry e
 //
-// Every entry of every object that is not pending conforms to the schema of generation M or a later one; if M is 0, to
-// that of previous[0] or a later one.
+// Every entry that is not pending conforms to the schema of generation M or of a later generation; if M is 0, to the schema of
+// previous[0] or of a later generation.
 type history struct {
 	previous []generation
 	pending  pending
 }
 
-// before returns the history as it was before a generation: a definition that has changed again is part of its own
-// successor's history.
+// before returns the history without the given generation and later generations. They are in the stored history if the definition
+// has changed again.
 func (h history) before(generation int64) history {
 	if n := h.indexFrom(generation); n < len(h.previous) {
 		h.previous = h.previous[:n]
@@ -59,7 +59,7 @@ func (h history) before(generation int64) history {
 	return h
 }
 
-// since returns the previous generations from a generation on, in ascending order.
+// since returns the given generation, if it is stored, and the later previous generations, in ascending order.
 func (h history) since(generation int64) []generation { return h.previous[h.indexFrom(generation):] }
 
 func (h history) indexFrom(number int64) int {
@@ -70,8 +70,8 @@ func (h history) indexFrom(number int64) int {
 	return n
 }
 
-// isMigrated reports whether all entries but the pending ones conform to the current schema: every previous generation
-// is older than M.
+// isMigrated reports whether all entries that are not pending conform to the current schema. This is the case if every previous
+// generation is older than M.
 func (h history) isMigrated() bool {
 	return len(h.previous) == 0 || h.previous[len(h.previous)-1].Generation < h.pending.generation
 }
@@ -87,19 +87,19 @@ func (h history) generationOf(key watchcache.Key, uid string, entry apply.Entry)
 	return h.pending.generation
 }
 
-// pending lists the entries that could not be migrated because the conversion webhook was unavailable. Clients write
-// meanwhile, so an entry is identified by the time of its manager's last write as well: an entry with another time, and
-// every entry that is not listed, was written by generation M or a later one.
+// pending lists the entries that could not be migrated because the conversion webhook was unavailable. Clients can write the
+// objects before the retry, so an entry is also identified by its time: an entry with another time, and every entry that is not
+// listed, was written with the schema of generation M or of a later generation.
 //
-// It is stored as several records. The first one is named after the UID of the definition, has the number of the
-// others, and is committed last, so that a crash leaves either the old list or the new one.
+// The list is stored as several records. The name of the first record is the UID of the definition. The first record contains the
+// number of additional records and is committed last, so that a crash leaves either the old list or the new list.
 type pending struct {
 	generation int64 // M; 0 if nothing was recorded yet
 	objects    map[watchcache.Key]pendingObject
-	records    []*watchcache.Object // all stored records, including those of an interrupted update
+	records    []*watchcache.Object // all stored records, including records of an interrupted update
 }
 
-// pendingObject is an object with pending entries. The UID distinguishes it from a later object of the same name.
+// pendingObject is an object with pending entries. The UID distinguishes the object from a later object with the same name.
 type pendingObject struct {
 	Namespace string         `json:"namespace,omitempty"`
 	Name      string         `json:"name"`
@@ -107,14 +107,14 @@ type pendingObject struct {
 	Entries   []pendingEntry `json:"entries"`
 }
 
-// pendingEntry identifies one write of one manager to one object.
+// pendingEntry identifies a managed fields entry of an object that has not been migrated yet.
 type pendingEntry struct {
 	Manager     string          `json:"manager"`
 	Operation   apply.Operation `json:"operation"`
 	APIVersion  string          `json:"apiVersion"`
 	Subresource string          `json:"subresource,omitempty"`
 	Time        time.Time       `json:"time"`
-	// Generation is that of the definition whose schema the entry conforms to.
+	// Generation is the generation of the definition to whose schema the entry conforms.
 	Generation int64 `json:"generation"`
 }
 
@@ -136,7 +136,7 @@ func (p pending) generationOf(key watchcache.Key, uid string, entry apply.Entry)
 	return 0, false
 }
 
-// oldest returns the oldest generation that some entry conforms to. Records of older generations are not needed.
+// oldest returns the oldest generation to which an entry conforms. Stored generations older than that are not needed.
 func (p pending) oldest() int64 {
 	oldest := p.generation
 	for _, object := range p.objects {
@@ -147,9 +147,9 @@ func (p pending) oldest() int64 {
 	return oldest
 }
 
-// RecordPrevious returns the write that stores a definition in the commit that replaces it with obj. It returns none
-// if no entry can depend on the schemas of the replaced definition: it served no version, so that the previously
-// served generation is stored already; or the new one is served and has the same schemas for all of its versions.
+// RecordPrevious returns the write that stores the definition live as a previous generation, in the commit that replaces live by
+// obj. It returns nil if no managed fields entry can depend on the schemas of live: either live serves no version, so that the
+// generation that was served last is stored already, or obj serves a version and has the same schema for every version of live.
 func RecordPrevious(obj, live document.Value) []storage.Write {
 	if obj.IsAbsent() || live.IsAbsent() {
 		return nil
@@ -169,7 +169,8 @@ func RecordPrevious(obj, live document.Value) []storage.Write {
 	return []storage.Write{{Key: key.String(), Value: []byte(record.JSON())}}
 }
 
-// changesSchemas reports whether next lacks a version of a definition or has another schema for it.
+// changesSchemas reports whether the definition next lacks a version of the definition replaced, or has another schema for such a
+// version.
 func changesSchemas(replaced, next *crd.Definition) bool {
 	for i := range replaced.Versions {
 		v := next.Version(replaced.Versions[i].Name)
@@ -189,14 +190,14 @@ type histories struct {
 // read returns the history of a definition.
 func (s histories) read(ctx context.Context, d *crd.Definition) (history, error) {
 	if d.Generation <= 1 {
-		return history{}, nil // never updated
+		return history{}, nil // the definition was never updated
 	}
 	all, err := s.readAll(ctx, d.UID)
 	return all[d.UID].before(d.Generation), err
 }
 
-// readAll returns the histories of the definition with a UID, or of all definitions if it is "", by UID. It logs and
-// skips records that cannot be parsed.
+// readAll returns the histories of the definition with a UID, or of all definitions if uid is "". The keys of the result are
+// UIDs. It logs and skips records that cannot be parsed.
 func (s histories) readAll(ctx context.Context, uid string) (map[string]history, error) {
 	records, err := s.list(ctx, generationRecords, uid)
 	if err != nil {
@@ -219,7 +220,7 @@ func (s histories) readAll(ctx context.Context, uid string) (map[string]history,
 	return all, s.readPending(ctx, uid, all)
 }
 
-// list returns the records of one kind of the definition with a UID, or of all definitions if it is "".
+// list returns the records with the key prefix kind of the definition with a UID, or of all definitions if uid is "".
 func (s histories) list(ctx context.Context, kind, uid string) ([]*watchcache.Object, error) {
 	selection := watchcache.Selection{Kind: kind}
 	if uid != "" {
@@ -238,7 +239,8 @@ func definitionUID(record *watchcache.Object) (uid string) {
 	return uid
 }
 
-// readPending adds the pending entries to histories.
+// readPending reads the pending entries of the definition with a UID, or of all definitions if uid is "", and adds them to the
+// histories in all.
 func (s histories) readPending(ctx context.Context, uid string, all map[string]history) error {
 	list, err := s.list(ctx, pendingRecords, uid)
 	if err != nil {
@@ -259,18 +261,18 @@ func (s histories) readPending(ctx context.Context, uid string, all map[string]h
 	return nil
 }
 
-// pendingRecord is the stored form of a part of pending.
+// pendingRecord is the JSON of one of the records in which pending is stored.
 type pendingRecord struct {
 	Generation int64 `json:"generation"`
 	Metadata   struct {
 		Name string `json:"name"`
 	} `json:"metadata"`
 	Objects []pendingObject `json:"objects"`
-	Others  int             `json:"others"` // number of records beside the first one
-	Serial  int64           `json:"serial"` // differs between updates, and is in the names of the other records
+	Others  int             `json:"others"` // number of additional records
+	Serial  int64           `json:"serial"` // part of the names of the additional records; differs between updates
 }
 
-// recordName returns the name of the i-th record of an update.
+// recordName returns the name of record i of an update. The name of the first record, record 0, is the UID.
 func recordName(uid string, serial int64, i int) string {
 	if i == 0 {
 		return uid
@@ -278,7 +280,7 @@ func recordName(uid string, serial int64, i int) string {
 	return fmt.Sprintf("%s.%d.%d", uid, serial, i)
 }
 
-// parsePending joins the records of one definition. Without a first record no entry is pending.
+// parsePending returns the pending entries in the records of one definition. If there is no first record, no entry is pending.
 func parsePending(uid string, records []*watchcache.Object) (pending, error) {
 	p := pending{records: records}
 	first, err := findRecord(uid, records)
@@ -314,8 +316,8 @@ func findRecord(name string, records []*watchcache.Object) (*pendingRecord, erro
 	return record, nil
 }
 
-// update replaces the pending entries of a history with others, of generation M, and deletes the generations that no
-// entry depends on any more. All but the additional pending records change in one commit. It returns a
+// update replaces the pending entries of the history h by next, and deletes the previous generations that no entry depends on any
+// more. It commits the additional records of next first, and all other changes in one commit. It returns a
 // [*storage.ConflictError] if another server has updated the history since h was read.
 func (s histories) update(ctx context.Context, uid string, next pending, h history) error {
 	revision, err := s.cache.Revision(ctx)
@@ -347,7 +349,8 @@ func (s histories) update(ctx context.Context, uid string, next pending, h histo
 	return err
 }
 
-// writes returns the write of the first record, none if nothing is pending, and those of the additional records.
+// writes returns the writes that store the pending entries: first contains the write of the first record, and additional the
+// writes of the other records. Both are empty if no entry is pending.
 func (p pending) writes(uid string, serial int64) (first, additional []storage.Write) {
 	chunks := slices.Collect(slices.Chunk(slices.Collect(maps.Values(p.objects)), objectsPerRecord))
 	for i, objects := range chunks {
@@ -367,7 +370,8 @@ func (p pending) writes(uid string, serial int64) (first, additional []storage.W
 	return first, additional
 }
 
-// delete deletes the history of a definition that no longer exists. It logs failures: the next start deletes the rest.
+// delete deletes the history of a definition that no longer exists. It logs failures; records that remain are deleted at the next
+// start of the server.
 func (s histories) delete(ctx context.Context, h history) {
 	records := slices.Clone(h.pending.records)
 	for _, g := range h.previous {
@@ -381,8 +385,8 @@ func (s histories) delete(ctx context.Context, h history) {
 	}
 }
 
-// isConflict reports whether a commit failed because the object has changed, or because the watch cache is closed;
-// neither is logged.
+// isConflict reports whether a commit failed because the object has changed, or because the watch cache is closed. Callers do not
+// log these errors.
 func isConflict(err error) bool {
 	var conflict *storage.ConflictError
 	return errors.As(err, &conflict) || errors.Is(err, watchcache.ErrClosed)

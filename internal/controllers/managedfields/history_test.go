@@ -18,8 +18,8 @@ import (
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// TestPendingEntry: an entry that was written again is not pending, nor is an entry of another object with the same
-// name.
+// TestPendingEntry: an entry that was written again is not pending, and neither is an entry of a new object with the name of a
+// deleted object.
 func TestPendingEntry(t *testing.T) {
 	entry := apply.Entry{Manager: "m", Operation: apply.Update, APIVersion: "example.com/v2", Subresource: "status", Time: noon, FieldsV1: `{"f:a":{}}`}
 	key := watchcache.Key{Namespace: "default", Name: "one"}
@@ -63,8 +63,8 @@ func TestPendingEntry(t *testing.T) {
 	}
 }
 
-// numbered returns previous generations with the given numbers and no schemas.
-func numbered(numbers ...int64) (all []generation) {
+// generationsOf returns previous generations with the given numbers and no schemas.
+func generationsOf(numbers ...int64) (all []generation) {
 	for _, n := range numbers {
 		all = append(all, generation{Resource: crd.NewResource(&crd.Definition{Generation: n}, nil, nil)})
 	}
@@ -78,10 +78,10 @@ func numbersOf(all []generation) (numbers []int64) {
 	return numbers
 }
 
-// TestHistory: before and since return the generations on each side of a generation; isMigrated compares the last one
-// with M.
+// TestHistory: before returns the generations older than a generation, and since the others; isMigrated compares the last
+// generation with M.
 func TestHistory(t *testing.T) {
-	h := history{previous: numbered(2, 5, 9)}
+	h := history{previous: generationsOf(2, 5, 9)}
 	for _, test := range []struct {
 		generation    int64
 		before, since []int64
@@ -146,8 +146,8 @@ func TestRecordPrevious(t *testing.T) {
 	}
 }
 
-// TestPendingRecords: pending objects are stored in several records and read again; an update replaces all records of
-// the one before, and an update that was interrupted before its first record was committed has no effect.
+// TestPendingRecords: pending objects are stored in several records and read again; an update replaces all records of the
+// previous update, and an update that was interrupted before its first record was committed has no effect.
 func TestPendingRecords(t *testing.T) {
 	ctx := t.Context()
 	store := histories{watchcachetest.Over(t, watchcachetest.OpenStore(t)), slog.New(slog.DiscardHandler)}
@@ -166,7 +166,7 @@ func TestPendingRecords(t *testing.T) {
 			next.objects[watchcache.Key{Namespace: "default", Name: name}] = pendingObject{Namespace: "default", Name: name, UID: name,
 				Entries: []pendingEntry{{Manager: "m", Operation: apply.Apply, APIVersion: "example.com/v1", Time: noon, Generation: 2}}}
 		}
-		_, additional := next.writes("u", 12345) // of an update that crashes before its first record
+		_, additional := next.writes("u", 12345) // the writes of an update that crashes before it commits its first record
 		for _, write := range additional {
 			if _, _, err := store.cache.Commit(ctx, write); err != nil {
 				t.Fatal(err)

@@ -21,10 +21,11 @@ import (
 )
 
 const (
-	// workers is the number of definitions whose objects are migrated concurrently. A worker waits for a conversion
-	// webhook for at most Options.ConversionTimeout.
+	// workers is the number of definitions whose objects are migrated concurrently. Each worker waits for a conversion webhook
+	// for at most Options.ConversionTimeout.
 	workers = 16
-	// recordTimeout limits the commit that records a pass when its context has ended.
+	// recordTimeout is the timeout of the commit that records the result of a pass. The commit is attempted even if the context
+	// of the pass has ended.
 	recordTimeout = 5 * time.Second
 )
 
@@ -32,8 +33,8 @@ const (
 type Options struct {
 	Objects *registry.Registry
 	Log     *slog.Logger
-	// ConversionTimeout is the total time for calls of a conversion webhook in one pass over the objects of a kind. It
-	// bounds how long an unavailable webhook blocks writers. 0 means the timeout of a single conversion.
+	// ConversionTimeout is the total time for calls of a conversion webhook in one pass over the objects of a kind. It is the
+	// maximum time for which an unavailable webhook blocks writes. 0 means the timeout of a single conversion.
 	ConversionTimeout time.Duration
 	// MinBackoff and MaxBackoff are the first and the longest wait before pending entries are retried. 0 means one
 	// second and one minute.
@@ -47,7 +48,7 @@ type Migrator struct {
 	histories histories
 
 	mu sync.Mutex
-	// current is the migration to the served generation of each definition, by the definition's name.
+	// current maps the name of each definition to the migration to its served generation.
 	current map[string]*Migration
 	queue   *workqueue.Queue[string] // names of definitions; nil until Run
 }
@@ -62,19 +63,19 @@ func New(options Options) *Migrator {
 	}
 }
 
-// Migration is the migration of all objects of a kind to the generation of the definition that the kind was made of.
+// Migration is the migration of all objects of a kind to the generation of the definition from which the kind was created.
 type Migration struct {
 	Kind     *api.Kind
 	resource *crd.Resource
-	// unblock admits writers. It is idempotent, and a no-op if writers are not blocked.
+	// unblock admits writes to the kind. It is idempotent, and a no-op if writes are not blocked.
 	unblock func()
-	// drained is closed when no write by a replaced kind is in flight.
+	// drained is closed when no write that uses a replaced kind is in flight.
 	drained chan struct{}
 
 	// The fields below are used by reconcile only, which the queue never calls concurrently for one definition.
 
 	history history
-	// isRead is set after history was read, isRecorded if history equals the stored state.
+	// isRead reports whether history was read from the store. isRecorded reports whether history equals the stored state.
 	isRead, isRecorded bool
 }
 
@@ -82,8 +83,8 @@ func newMigration(kind *api.Kind) *Migration {
 	return &Migration{Kind: kind, resource: kind.Definition.(*crd.Resource), unblock: func() {}, drained: make(chan struct{})}
 }
 
-// Prepare returns the migration to a kind that is about to be registered. If entries must be migrated before the first
-// write, or it is unknown whether they must, it blocks writers.
+// Prepare returns the migration to a kind that is about to be registered. If managed fields entries must be migrated before the
+// first write, or if the persisted state cannot be read, it blocks writes to the kind.
 func (m *Migrator) Prepare(ctx context.Context, kind *api.Kind) *Migration {
 	g := newMigration(kind)
 	h, err := m.histories.read(ctx, g.resource.Definition)
@@ -93,24 +94,25 @@ func (m *Migrator) Prepare(ctx context.Context, kind *api.Kind) *Migration {
 	return g
 }
 
-// Cancel admits the writers that Prepare blocked, if the kind could not be registered.
+// Cancel admits the writes that Prepare blocked. It is called if the kind could not be registered.
 func (g *Migration) Cancel() { g.unblock() }
 
-// Drain rejects new writes by the kind and blocks until none is in flight, by it or by a kind that it replaced.
+// Drain rejects new writes that use the kind, and blocks until no write is in flight that uses the kind or a kind that it
+// replaced.
 func (g *Migration) Drain() {
 	g.Kind.WriteGate.Close()
 	<-g.drained
 }
 
-// Track makes a migration, whose kind has been registered, the current one of its definition. Start must follow.
+// Track makes g the current migration of its definition. It is called after the kind was registered; Start must follow.
 func (m *Migrator) Track(g *Migration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.current[g.resource.Name] = g
 }
 
-// Start drains writes by the kind that was replaced, if replaced is not nil, and then starts a migration. It blocks while
-// writes are in flight.
+// Start waits for the writes in flight that use the kind of replaced, which may be nil, and then adds the migration g to the
+// workqueue.
 func (m *Migrator) Start(g, replaced *Migration) {
 	if replaced != nil {
 		replaced.Drain()
@@ -139,11 +141,11 @@ func (m *Migrator) Delete(ctx context.Context, d *crd.Definition) {
 	m.histories.delete(ctx, all[d.UID])
 }
 
-// Loading resumes migrations when a server starts. Every definition that exists is passed to Resume or one of the
-// Keep methods before Finish.
+// Loading resumes migrations when a server starts. The caller passes every existing definition to Resume, Keep or KeepNamed, and
+// then calls Finish.
 type Loading struct {
 	migrator  *Migrator
-	histories map[string]history // of definitions that were not seen yet, by UID
+	histories map[string]history // maps the UID of each definition that was not passed to a method yet to its history
 }
 
 // Load reads the persisted state of all definitions.
@@ -152,9 +154,9 @@ func (m *Migrator) Load(ctx context.Context) (*Loading, error) {
 	return &Loading{m, all}, err
 }
 
-// Resume returns the migration to a kind that is about to be registered. It blocks writers if entries must be migrated
-// before the first write; Run does so. Revision is at least that of every object that an earlier generation may
-// have written.
+// Resume returns the migration to a kind that is about to be registered. If managed fields entries must be migrated before the
+// first write, it blocks writes until Run has migrated the entries. revision is not less than the revision of any object that was
+// written with an earlier generation.
 func (l *Loading) Resume(kind *api.Kind, revision storage.Revision) *Migration {
 	g := newMigration(kind)
 	close(g.drained)
@@ -173,25 +175,25 @@ func (l *Loading) Resume(kind *api.Kind, revision storage.Revision) *Migration {
 	return g
 }
 
-// Keep keeps the state of a definition that is not served.
+// Keep retains the persisted state of a definition that exists but is not served.
 func (l *Loading) Keep(uid string) { delete(l.histories, uid) }
 
-// KeepNamed keeps the state of a definition that cannot be read.
+// KeepNamed retains the persisted state of a definition that exists but cannot be parsed.
 func (l *Loading) KeepNamed(name string) {
 	maps.DeleteFunc(l.histories, func(_ string, h history) bool {
 		return slices.ContainsFunc(h.previous, func(g generation) bool { return g.Name == name })
 	})
 }
 
-// Finish deletes the state of all other definitions, which no longer exist.
+// Finish deletes the persisted state of all definitions that were not passed to Resume, Keep or KeepNamed: they no longer exist.
 func (l *Loading) Finish(ctx context.Context) {
 	for _, h := range l.histories {
 		l.migrator.histories.delete(ctx, h)
 	}
 }
 
-// Run migrates until the context ends. Writers that are blocked then stay blocked: after a restart their writes could
-// not be distinguished from writes of the previous generation. Call it once, after Load.
+// Run processes migrations until the context ends. Writes that are blocked at that time remain blocked, because after a restart
+// they could not be distinguished from writes with the previous generation. Call Run once, after Load.
 func (m *Migrator) Run(ctx context.Context) {
 	queue := workqueue.NewQueue[string](m.options.MinBackoff, m.options.MaxBackoff)
 	m.mu.Lock()
@@ -203,13 +205,14 @@ func (m *Migrator) Run(ctx context.Context) {
 	queue.Run(ctx, workers, func(ctx context.Context, name string) (isDone bool) { return m.reconcile(ctx, name) == nil })
 }
 
-// reconcile migrates the objects of the definition with a name. It logs an error and returns it to be retried.
+// reconcile migrates the objects of the definition with a name. It logs an error before it returns it; the workqueue then retries
+// the definition.
 func (m *Migrator) reconcile(ctx context.Context, name string) error {
 	m.mu.Lock()
 	g := m.current[name]
 	m.mu.Unlock()
 	if g == nil || !g.isDrained() {
-		return nil // Start adds it to the queue
+		return nil // Start adds the definition to the queue again
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -217,9 +220,9 @@ func (m *Migrator) reconcile(ctx context.Context, name string) error {
 	err := m.advance(ctx, g)
 	switch {
 	case err == nil || ctx.Err() != nil || errors.Is(err, watchcache.ErrClosed):
-		return nil // done; or the kind was replaced, or the server stops
+		return nil // the migration is done, the kind was replaced, or the server stops
 	case !g.isRead || !g.history.isMigrated():
-		m.queue.Reset(name) // writers wait: retry without a growing backoff
+		m.queue.Reset(name) // writes are blocked: the retry must not wait longer than the minimum backoff
 		m.options.Log.Error("cannot migrate the managedFields of custom resources, retrying", "name", name, "error", err)
 	default:
 		m.options.Log.Warn("cannot migrate the managedFields of some custom resources yet, retrying", "name", name,
@@ -237,7 +240,8 @@ func (g *Migration) isDrained() bool {
 	}
 }
 
-// advance takes a migration as far as possible now: steps 3 to 6 of the package documentation.
+// advance runs steps 3 to 6 of the package documentation, as far as that is possible now. It returns an error if entries remain
+// to be migrated.
 func (m *Migrator) advance(ctx context.Context, g *Migration) error {
 	if !g.isRead {
 		h, err := m.histories.read(ctx, g.resource.Definition)
@@ -264,14 +268,14 @@ func (m *Migrator) advance(ctx context.Context, g *Migration) error {
 	return g.unfinished(cause)
 }
 
-// admitWriters marks objects that are written from now on as current, and admits writers.
+// admitWriters marks the resource as current and admits writes.
 func (m *Migrator) admitWriters(ctx context.Context, g *Migration) {
 	m.markCurrent(ctx, g)
 	g.unblock()
 }
 
-// markCurrent marks the resource as current, unless it is marked. Without the mark requests work, but have to compare
-// every object with the schema.
+// markCurrent marks objects that are written after the current revision as conforming to the current schema, unless the resource
+// is marked already. Without the mark, requests have to compare every object with the schema.
 func (m *Migrator) markCurrent(ctx context.Context, g *Migration) {
 	if g.resource.IsMarkedCurrent() {
 		return
@@ -281,7 +285,7 @@ func (m *Migrator) markCurrent(ctx context.Context, g *Migration) {
 	}
 }
 
-// retryPending migrates the pending entries, if any.
+// retryPending tries to migrate the pending entries, if there are any. It returns an error if entries are still pending.
 func (m *Migrator) retryPending(ctx context.Context, g *Migration) error {
 	before := len(g.history.pending.objects)
 	if before == 0 && g.isRecorded {
@@ -294,7 +298,7 @@ func (m *Migrator) retryPending(ctx context.Context, g *Migration) error {
 	cause, err := m.migrate(ctx, g, all)
 	m.markCurrent(ctx, g)
 	if len(g.history.pending.objects) < before {
-		m.queue.Reset(g.resource.Name) // progress: the webhook is back
+		m.queue.Reset(g.resource.Name) // some entries were migrated, so the webhook is available again
 	}
 	if err != nil {
 		return err
@@ -304,23 +308,24 @@ func (m *Migrator) retryPending(ctx context.Context, g *Migration) error {
 
 var errPending = errors.New("managedFields entries are pending")
 
-// unfinished returns the cause why entries are pending; nil if none are.
+// unfinished returns cause, the reason why entries are pending; nil if no entry is pending.
 func (g *Migration) unfinished(cause error) error {
 	switch {
 	case len(g.history.pending.objects) == 0:
 		return nil
 	case cause == nil:
-		return errPending // another server recorded them
+		return errPending // another server has recorded the pending entries
 	}
 	return cause
 }
 
-// migrate makes one pass over objects and records it. The cause is why entries are pending, for one of them.
+// migrate makes one pass over objects and records the entries that are pending after it. cause is the reason why one of these
+// entries is pending; nil if none is pending.
 func (m *Migrator) migrate(ctx context.Context, g *Migration, all []*watchcache.Object) (cause, err error) {
 	p := newPass(m.options.Objects, g, m.options.ConversionTimeout)
 	failed := p.run(ctx, all)
 	if failed != nil && !g.history.isMigrated() {
-		return nil, failed // an incomplete first pass is repeated as a whole before writers are admitted
+		return nil, failed // an incomplete first pass is repeated as a whole before writes are admitted
 	}
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
@@ -330,8 +335,8 @@ func (m *Migrator) migrate(ctx context.Context, g *Migration, all []*watchcache.
 	return p.lastError, failed
 }
 
-// record stores the entries that are pending after a pass, unless they are stored already. If another server has
-// recorded a pass since the history was read, that record is used.
+// record stores the entries that are pending after a pass, unless they are stored already. If another server has recorded a pass
+// since the history was read, record adopts the history of that server.
 func (m *Migrator) record(ctx context.Context, g *Migration, objects map[watchcache.Key]pendingObject) error {
 	isMigrated := g.history.isMigrated()
 	if g.isRecorded && isMigrated && reflect.DeepEqual(objects, g.history.pending.objects) {
@@ -346,7 +351,7 @@ func (m *Migrator) record(ctx context.Context, g *Migration, objects map[watchca
 			return nil
 		}
 	}
-	if isMigrated { // clients have written meanwhile: retry the record, do not migrate these objects twice
+	if isMigrated { // only the record is retried: a second migration could change entries that clients have written since
 		g.isRecorded = false
 		g.history.pending.generation, g.history.pending.objects = next.generation, next.objects
 	}
@@ -362,8 +367,8 @@ func (m *Migrator) listObjects(ctx context.Context, g *Migration) ([]*watchcache
 	return list.Objects, nil
 }
 
-// pendingObjects returns the objects with pending entries, in random order, so that an object whose conversion takes
-// too long is not always in front of the same others.
+// pendingObjects returns the objects with pending entries, in random order, so that an object whose conversion takes too long
+// does not always delay the same objects.
 func (m *Migrator) pendingObjects(ctx context.Context, g *Migration) (all []*watchcache.Object, err error) {
 	for key := range g.history.pending.objects {
 		key.Kind = g.Kind.StoreName()

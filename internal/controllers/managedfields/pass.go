@@ -25,27 +25,28 @@ const (
 	// maxBatchObjects and maxBatchBytes limit the objects of one ConversionReview.
 	maxBatchObjects = 100
 	maxBatchBytes   = 1 << 20
-	// parallelBatches is the number of batches in progress: one waits for the webhook while another one waits for the
+	// parallelBatches is the number of batches in progress: while one batch waits for the webhook, another batch can wait for the
 	// disk.
 	parallelBatches = 4
 	// parallelWrites is the number of objects per batch that are written concurrently, to share a group commit.
 	parallelWrites = 32
 )
 
-// pass migrates the entries of a list of objects once. It is used for one call of run.
+// pass migrates the managed fields entries of a list of objects once. Each pass is used for one call of run.
 type pass struct {
 	objects  *registry.Registry
 	storeKey string // watch cache kind of the objects
 	current  *crd.Resource
 	history  history
-	// conversionTimeout is the total time for conversions: while it runs, writers may be blocked.
+	// conversionTimeout is the maximum total time for conversions, during which writes may be blocked.
 	conversionTimeout time.Duration
-	// unavailable is the error of the first conversion that the webhook did not answer; it is not called again.
+	// unavailable is the error of the first call for which the webhook was unavailable; nil if there was none. After such an
+	// error the webhook is not called again.
 	unavailable atomic.Pointer[error]
 
 	mu     sync.Mutex
 	chains map[chainKey]*chain
-	// pending are the entries that could not be migrated, lastError is the cause for one of them.
+	// pending holds the entries that could not be migrated. lastError is the reason why one of them could not be migrated.
 	pending   map[watchcache.Key]pendingObject
 	lastError error
 }
@@ -63,20 +64,20 @@ func newPass(objects *registry.Registry, m *Migration, conversionTimeout time.Du
 	}
 }
 
-// run migrates the entries of objects. Entries whose conversion is unavailable end up in p.pending. It fails only if the
-// context ends; entries that were pending before and were not reached stay in p.pending then.
+// run migrates the entries of objects. It adds entries to p.pending if the conversion webhook is unavailable. It returns an error
+// only if the context ends; p.pending then also contains the entries that were pending before the pass and were not retried.
 func (p *pass) run(ctx context.Context, all []*watchcache.Object) error {
 	for _, object := range all {
 		if was, ok := p.history.pending.objects[keyOf(object)]; ok {
 			p.pending[keyOf(object)] = was
 		}
 	}
-	converting, cancel := context.WithTimeout(ctx, p.conversionTimeout)
+	convertCtx, cancel := context.WithTimeout(ctx, p.conversionTimeout)
 	defer cancel()
 	var group errgroup.Group
 	group.SetLimit(parallelBatches)
 	for _, batch := range batches(all) {
-		group.Go(func() error { return p.runBatch(ctx, converting, batch) })
+		group.Go(func() error { return p.runBatch(ctx, convertCtx, batch) })
 	}
 	return group.Wait()
 }
@@ -96,8 +97,9 @@ func batches(all []*watchcache.Object) (out [][]*watchcache.Object) {
 	return out
 }
 
-// runBatch migrates a batch. The context converting limits calls of the conversion webhook, ctx everything else.
-func (p *pass) runBatch(ctx, converting context.Context, batch []*watchcache.Object) error {
+// runBatch migrates a batch. The context convertCtx applies to calls of the conversion webhook, and ctx to reads and writes of
+// objects.
+func (p *pass) runBatch(ctx, convertCtx context.Context, batch []*watchcache.Object) error {
 	var candidates []*candidate
 	for _, object := range batch {
 		if c := p.candidate(object); c != nil {
@@ -106,11 +108,11 @@ func (p *pass) runBatch(ctx, converting context.Context, batch []*watchcache.Obj
 			p.setPending(keyOf(object), nil, nil)
 		}
 	}
-	p.convert(converting, candidates)
+	p.convert(convertCtx, candidates)
 	var group errgroup.Group
 	group.SetLimit(parallelWrites)
 	for _, c := range candidates {
-		group.Go(func() error { return p.migrate(ctx, converting, c) })
+		group.Go(func() error { return p.migrate(ctx, convertCtx, c) })
 	}
 	return group.Wait()
 }
@@ -119,8 +121,8 @@ func (p *pass) runBatch(ctx, converting context.Context, batch []*watchcache.Obj
 type candidate struct {
 	object *watchcache.Object
 	parsed apply.Object
-	chains []*chain // by entry; nil for an entry that stays as it is
-	// converted is the object by version.
+	chains []*chain // the chain of each entry; nil for an entry that need not be migrated
+	// converted maps versions to the object at that version.
 	converted map[string]conversion
 }
 
@@ -130,7 +132,8 @@ type conversion struct {
 	err error
 }
 
-// candidate returns nil if no entry of the object has to be migrated, or the object cannot be parsed.
+// candidate returns the candidate for an object; nil if no entry of the object has to be migrated, or if the object cannot be
+// parsed.
 func (p *pass) candidate(object *watchcache.Object) *candidate {
 	parsed, err := p.objects.Parsed(object)
 	if err != nil {
@@ -148,7 +151,7 @@ func (p *pass) candidate(object *watchcache.Object) *candidate {
 	return c
 }
 
-// chainOf returns the chain of an entry, nil if the entry stays as it is.
+// chainOf returns the chain of an entry; nil if the entry need not be migrated.
 func (p *pass) chainOf(c *candidate, entry apply.Entry) *chain {
 	version := path.Base(entry.APIVersion)
 	if entry.APIVersion != p.current.Group+"/"+version {
@@ -165,7 +168,7 @@ func (p *pass) chainOf(c *candidate, entry apply.Entry) *chain {
 	return known
 }
 
-// keyOf returns the key of an object among those of its kind.
+// keyOf returns the key of an object without its Kind.
 func keyOf(object *watchcache.Object) watchcache.Key {
 	return watchcache.Key{Namespace: object.Namespace(), Name: object.Name()}
 }
@@ -202,8 +205,8 @@ func (p *pass) convert(ctx context.Context, candidates []*candidate) {
 	}
 }
 
-// convertTo converts candidates to one version. A webhook that rejects an object is called for the next ones; a webhook
-// that does not answer is not called again in this pass.
+// convertTo converts candidates to one version. If the webhook rejects an object, convertTo continues with the next objects. If
+// the webhook is unavailable, it is not called again in this pass.
 func (p *pass) convertTo(ctx context.Context, all []*candidate, version string) {
 	for len(all) > 0 {
 		if err := p.unavailable.Load(); err != nil {
@@ -233,9 +236,9 @@ func (p *pass) convertTo(ctx context.Context, all []*candidate, version string) 
 	}
 }
 
-// migrate writes the migrated entries of a candidate. After a conflict (with this server, or with a client while
-// writers are not blocked) it retries with the current object.
-func (p *pass) migrate(ctx, converting context.Context, c *candidate) error {
+// migrate writes the migrated entries of a candidate. After a conflict with another server, or with a client while writes are not
+// blocked, it retries with the current object.
+func (p *pass) migrate(ctx, convertCtx context.Context, c *candidate) error {
 	key := keyOf(c.object)
 	for c != nil {
 		if err := ctx.Err(); err != nil {
@@ -248,7 +251,7 @@ func (p *pass) migrate(ctx, converting context.Context, c *candidate) error {
 			return nil
 		}
 		if isConflict(err) {
-			if c, err = p.reload(ctx, converting, c); err == nil {
+			if c, err = p.reload(ctx, convertCtx, c); err == nil {
 				continue
 			}
 		}
@@ -259,8 +262,9 @@ func (p *pass) migrate(ctx, converting context.Context, c *candidate) error {
 	return nil
 }
 
-// write writes the entries of an object, unless they are unchanged. The write changes the revision but leaves the
-// rest of the object as an earlier definition stored it, so no object counts as current until the pass is over.
+// write writes the entries of an object, unless they are unchanged. The write changes the revision of the object, but not its
+// other fields, which may still conform to an earlier schema. Therefore write first calls MarkStale, so that no object is
+// regarded as current until the end of the pass.
 func (p *pass) write(ctx context.Context, c *candidate, entries []apply.Entry) error {
 	if slices.Equal(entries, c.parsed.Entries) {
 		return nil
@@ -269,8 +273,9 @@ func (p *pass) write(ctx context.Context, c *candidate, entries []apply.Entry) e
 	return p.objects.Reown(ctx, c.object, c.parsed, entries)
 }
 
-// reload returns the candidate as it is stored now; nil if it was deleted or needs no migration any more.
-func (p *pass) reload(ctx, converting context.Context, c *candidate) (*candidate, error) {
+// reload returns the candidate for the latest version of the object; nil if the object was deleted or no longer needs to be
+// migrated.
+func (p *pass) reload(ctx, convertCtx context.Context, c *candidate) (*candidate, error) {
 	key := keyOf(c.object)
 	key.Kind = p.storeKey
 	object, err := p.objects.Cache.Get(ctx, key, watchcache.Latest)
@@ -282,12 +287,13 @@ func (p *pass) reload(ctx, converting context.Context, c *candidate) (*candidate
 	}
 	changed := p.candidate(object)
 	if changed != nil {
-		p.convert(converting, []*candidate{changed})
+		p.convert(convertCtx, []*candidate{changed})
 	}
 	return changed, nil
 }
 
-// setPending records which entries of an object could not be migrated, and why; nil if there are none.
+// setPending records the entries of an object that could not be migrated, and the cause. object is nil if all entries were
+// migrated.
 func (p *pass) setPending(key watchcache.Key, object *pendingObject, cause error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -295,13 +301,13 @@ func (p *pass) setPending(key watchcache.Key, object *pendingObject, cause error
 		delete(p.pending, key)
 		return
 	}
-	if !p.history.isMigrated() { // counted in the first pass only, not in each retry
+	if !p.history.isMigrated() { // the metric counts entries in the first pass only, not in retries
 		p.objects.Metrics.ManagedFields(metrics.Kept, len(object.Entries))
 	}
 	p.pending[key], p.lastError = *object, cause
 }
 
-// pendingObject returns the record of an object with pending entries; nil if there are none.
+// pendingObject returns the persisted form of the object with the given pending entries; nil if entries is empty.
 func (c *candidate) pendingObject(entries []pendingEntry) *pendingObject {
 	if len(entries) == 0 {
 		return nil
@@ -309,7 +315,7 @@ func (c *candidate) pendingObject(entries []pendingEntry) *pendingObject {
 	return &pendingObject{Namespace: c.object.Namespace(), Name: c.object.Name(), UID: c.uid(), Entries: entries}
 }
 
-// allEntries returns all entries that have a chain.
+// allEntries returns all entries of the object that have to be migrated, as pending entries.
 func (c *candidate) allEntries() (all []pendingEntry) {
 	for i, chain := range c.chains {
 		if chain != nil {
@@ -319,8 +325,8 @@ func (c *candidate) allEntries() (all []pendingEntry) {
 	return all
 }
 
-// migratedEntries returns the object's entries mapped to the current schema. An entry that cannot be migrated is not
-// changed; it is pending if a retry may succeed, that is if the conversion webhook was unavailable.
+// migratedEntries returns the object's entries mapped to the current schema. An entry that cannot be migrated is not changed; it
+// is in pending, with its cause, if the conversion webhook was unavailable, so that a retry may succeed.
 func (c *candidate) migratedEntries() (entries []apply.Entry, pending []pendingEntry, cause error) {
 	for i, entry := range c.parsed.Entries {
 		chain := c.chains[i]

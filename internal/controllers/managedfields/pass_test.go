@@ -12,7 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// TestCurrentWebhookConverts: previous generations contribute their schemas, not their conversion webhooks.
+// TestCurrentWebhookConverts: a migration uses the schemas of previous generations, but the conversion webhook of the current
+// generation.
 func TestCurrentWebhookConverts(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k, h := openConverted(t, s)
@@ -33,8 +34,8 @@ func TestCurrentWebhookConverts(t *testing.T) {
 	}
 }
 
-// TestRejectionsAreFinal: an object that the webhook rejects keeps its managedFields; the others are migrated, and no
-// state is persisted for the rejected one.
+// TestRejectionsAreFinal: an object that the webhook rejects keeps its managedFields; the other objects are migrated, and no
+// state is persisted for the rejected object.
 func TestRejectionsAreFinal(t *testing.T) {
 	k, h := openConverted(t, watchcachetest.OpenStore(t))
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -51,13 +52,13 @@ func TestRejectionsAreFinal(t *testing.T) {
 	}
 }
 
-// TestConversionIsBatched: a review has many objects, and no object is converted twice or without need.
+// TestConversionIsBatched: a ConversionReview contains many objects, and no object is converted twice or without need.
 func TestConversionIsBatched(t *testing.T) {
 	k, h := openConverted(t, watchcachetest.OpenStore(t))
 	for i := range 250 {
 		k.MustCreate("v2", fmt.Sprintf("w%03d", i), ", map: {x: 1}")
 	}
-	k.MustCreate("v1", "z", ", map: {x: 1}") // stored at v1: not converted
+	k.MustCreate("v1", "z", ", map: {x: 1}") // its entry is at v1, the storage version, so it is not converted
 	h.Fail(nil)
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 	k.waitFinished()
@@ -67,8 +68,8 @@ func TestConversionIsBatched(t *testing.T) {
 	}
 }
 
-// TestUnavailableWebhookIsCalledOnce: a webhook that does not answer for some objects is not called for the others while
-// writers are blocked.
+// TestUnavailableWebhookIsCalledOnce: a webhook that does not respond for some objects is not called for the other objects while
+// writes are blocked.
 func TestUnavailableWebhookIsCalledOnce(t *testing.T) {
 	h := &crdtest.Webhooks{}
 	k := openOptions(t, watchcachetest.OpenStore(t), h, neverRetry)
@@ -80,14 +81,14 @@ func TestUnavailableWebhookIsCalledOnce(t *testing.T) {
 	old := k.Widgets("v1")
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 	k.WaitReplaced(old)
-	k.MustApply("other", `"size":1`) // returns after the pass
+	k.MustApply("other", `"size":1`) // returns when the migration has unblocked writes
 	if got, want := h.Sizes(), []int{3, 1}; !slices.Equal(got, want) {
 		t.Errorf("reviews had %v objects, want %v", got, want)
 	}
 }
 
-// TestUnchangedSchemaNeedsNoConversion: entries at a version whose schema is unchanged are not converted, so that a
-// webhook that does not answer blocks no writer.
+// TestUnchangedSchemaNeedsNoConversion: entries at a version whose schema is unchanged are not converted, so that a webhook that
+// does not respond blocks no writes.
 func TestUnchangedSchemaNeedsNoConversion(t *testing.T) {
 	k, p := open(t, watchcachetest.OpenStore(t)), crdtest.NewConversionServer(t)
 	k.DefineWidgets(crdtest.TwoSizes, p.Conversion())
@@ -114,22 +115,22 @@ func TestChangesWhileNotServed(t *testing.T) {
 	k := open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap), "")
 	k.MustApply("one", twoItems)
-	k.MergeVersions(unserved(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap)))
+	k.MergeVersions(withFirstUnserved(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap)))
 	k.Wait("widgets are not served", func() bool { _, ok := k.Objects.Kinds.Resource("example.com", "v1", "widgets"); return !ok })
 	for _, list := range []string{crdtest.ListByName, crdtest.AtomicList, crdtest.ListByName} {
-		k.MergeVersions(unserved(crdtest.ListAndMap(list, crdtest.Granular)))
+		k.MergeVersions(withFirstUnserved(crdtest.ListAndMap(list, crdtest.Granular)))
 	}
 	if got := k.previousGenerations(); got != 1 {
 		t.Errorf("%d previous generations are persisted, want 1, the last served one", got)
 	}
 	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByID, crdtest.Granular))
 	k.Wait("widgets are served", func() bool { _, ok := k.Objects.Kinds.Resource("example.com", "v1", "widgets"); return ok })
-	k.MustApply("two", `"map":{"x":1}`) // returns after the pass
+	k.MustApply("two", `"map":{"x":1}`) // returns when the migration has unblocked writes
 	k.wantOwned("one", itemsByID)
 	k.waitFinished()
 }
 
-// TestChangesWithoutNames: a previous generation may have had no accepted names.
+// TestChangesWithoutNames: managedFields are migrated even if a previous generation of the definition had no accepted names.
 func TestChangesWithoutNames(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k := open(t, s)
@@ -149,6 +150,6 @@ func TestChangesWithoutNames(t *testing.T) {
 	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByID, crdtest.Granular))
 	setNames(accepted)
 	again := open(t, s)
-	again.MustApply("two", `"map":{"x":1}`) // returns after the pass
+	again.MustApply("two", `"map":{"x":1}`) // returns when the migration has unblocked writes
 	again.wantOwned("one", itemsByID)
 }

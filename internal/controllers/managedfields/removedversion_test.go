@@ -9,7 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// removedV1 has one field more than storedV2, and a set where storedV2 has an atomic list.
+// The versions of the definition. The schema of removedV1 has one field more than the schema of storedV2, and the list is a set
+// in removedV1 and atomic in storedV2.
 const (
 	removedV1 = `{"name":"v1","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"},"old":{"type":"integer"},
   "list":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},
@@ -19,7 +20,8 @@ const (
   "map":{"type":"object","additionalProperties":{"type":"integer"}}}}}}`
 )
 
-// removeV1 returns a server whose definition has lost version v1, at which alice, carol and dave have written.
+// removeV1 returns a server whose definition no longer has version v1. The field managers alice, carol and dave have written the
+// widget "one" at v1.
 func removeV1(t *testing.T, conversion string) *kit {
 	t.Helper()
 	k := open(t, watchcachetest.OpenStore(t))
@@ -40,8 +42,8 @@ func removeV1(t *testing.T, conversion string) *kit {
 	return k
 }
 
-// TestDifferenceManagedFieldsOutliveTheirVersion: an entry of a removed version becomes one of the storage version, with
-// the fields that the object has there, if conversion is None.
+// TestDifferenceManagedFieldsOutliveTheirVersion: if the conversion strategy is None, an entry of a removed version becomes an
+// entry of the storage version, with the fields that the object has at the storage version.
 func TestDifferenceManagedFieldsOutliveTheirVersion(t *testing.T) {
 	k := removeV1(t, "")
 	want := []string{
@@ -59,7 +61,7 @@ func TestDifferenceManagedFieldsOutliveTheirVersion(t *testing.T) {
 	if strings.Contains(owners, "example.com/v1") || strings.Contains(owners, "carol") || strings.Count(owners, "dave") != 1 {
 		t.Errorf("managedFields = %s, want no entry at v1, none without fields, and one per manager", owners)
 	}
-	// The fields of manager alice conflict with other appliers, and are pruned when alice no longer applies them.
+	// The fields of field manager alice conflict with other appliers, and are pruned when alice no longer applies them.
 	r := k.Request(k.Widgets("v2"), "one", `{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one"},"a":2}`)
 	r.Manager = "bob"
 	if _, err := k.Objects.Apply(t.Context(), r); err == nil || !strings.Contains(err.Error(), `conflict with "alice"`) {
@@ -71,8 +73,8 @@ func TestDifferenceManagedFieldsOutliveTheirVersion(t *testing.T) {
 	}
 }
 
-// TestRemovedVersionOfWebhook: if a webhook converted, the fields of an entry of the removed version are unknown at
-// other versions: the entry is retained until the next apply drops it.
+// TestRemovedVersionOfWebhook: if a webhook converts objects, the fields of an entry of the removed version are unknown at other
+// versions: the entry is retained until the next apply drops it.
 func TestRemovedVersionOfWebhook(t *testing.T) {
 	k := removeV1(t, crdtest.NewConversionServer(t).Conversion())
 	if owners := k.ManagedFields("v2", "one"); !strings.Contains(owners, `"apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}`) {
@@ -84,7 +86,8 @@ func TestRemovedVersionOfWebhook(t *testing.T) {
 	}
 }
 
-// TestVersionRemovedTemporarily: a previous generation may lack the version that an object is stored at.
+// TestVersionRemovedTemporarily: managedFields are migrated even if a previous generation of the definition lacks the version at
+// which an object is stored.
 func TestVersionRemovedTemporarily(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k := open(t, s)
@@ -102,7 +105,7 @@ func TestVersionRemovedTemporarily(t *testing.T) {
 	k.MergeVersions(v2)
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 	again := open(t, s)
-	again.MustApply("other", `"map":{"x":1}`) // returns after the pass
+	again.MustApply("other", `"map":{"x":1}`) // returns when the migration has unblocked writes
 	for _, name := range []string{"one", "two"} {
 		again.wantOwned(name, mapGranular)
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// TestMigrationAfterRestart: a server that stops before a migration finishes it after the restart, also over several
-// generations.
+// TestMigrationAfterRestart: a server that stops before a migration has finished completes the migration after the restart, even
+// over several generations of the definition.
 func TestMigrationAfterRestart(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k := open(t, s)
@@ -35,12 +35,13 @@ func TestMigrationAfterRestart(t *testing.T) {
 	k.wantOwned("one", itemsAtomic)
 
 	again := open(t, s)
-	again.MustApply("two", `"map":{"x":1}`) // returns after the pass
+	again.MustApply("two", `"map":{"x":1}`) // returns when the migration has unblocked writes
 	again.wantOwned("one", itemsByID)
 	again.waitFinished()
 }
 
-// failingStore is a store in which, after isClosed is set, all commits of widgets but the first fail.
+// failingStore is a store in which, after isClosed is set, the first commit of a widget succeeds and all later commits of widgets
+// fail.
 type failingStore struct {
 	storage.Store
 	isClosed atomic.Bool
@@ -54,7 +55,7 @@ func (s *failingStore) Commit(ctx context.Context, writes ...storage.Write) (sto
 	return s.Store.Commit(ctx, writes...)
 }
 
-// TestCrashDuringPass: a server that stops when some objects are migrated migrates the others after the restart.
+// TestCrashDuringPass: a server that stops after it has migrated some objects migrates the other objects after the restart.
 func TestCrashDuringPass(t *testing.T) {
 	s := &failingStore{Store: watchcachetest.OpenStore(t)}
 	k := open(t, s)
@@ -79,7 +80,7 @@ func TestCrashDuringPass(t *testing.T) {
 	again.waitFinished()
 }
 
-// recordFailingStore is a store whose commits that delete a previous generation fail while isClosed is set.
+// recordFailingStore is a store that, while isClosed is set, rejects commits that delete a previous generation.
 type recordFailingStore struct {
 	storage.Store
 	isClosed atomic.Bool
@@ -94,8 +95,8 @@ func (s *recordFailingStore) Commit(ctx context.Context, writes ...storage.Write
 	return s.Store.Commit(ctx, writes...)
 }
 
-// TestWritersAreBlockedUntilThePassIsRecorded: if the outcome of a pass cannot be persisted, writers stay blocked.
-// After a crash the pass is repeated, and a write by the new schema would be treated as one by the old schema.
+// TestWritersAreBlockedUntilThePassIsRecorded: if the outcome of a pass cannot be persisted, writes remain blocked. Otherwise, if
+// the pass is repeated after a crash, an entry of the new schema would be treated as an entry of the old schema.
 func TestWritersAreBlockedUntilThePassIsRecorded(t *testing.T) {
 	s := &recordFailingStore{Store: watchcachetest.OpenStore(t)}
 	k := open(t, s)
@@ -114,8 +115,8 @@ func TestWritersAreBlockedUntilThePassIsRecorded(t *testing.T) {
 	k.waitFinished()
 }
 
-// TestRecordsAreDeleted: previous generations are deleted with the definition, and when all entries are migrated; a dry
-// run, and a change of no schema, persist none.
+// TestRecordsAreDeleted: previous generations are deleted with the definition, and when all entries are migrated; a dry run, and
+// an update that changes no schema, persist no previous generation.
 func TestRecordsAreDeleted(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k := open(t, s)
@@ -144,7 +145,8 @@ func TestRecordsAreDeleted(t *testing.T) {
 	again.waitFinished()
 }
 
-// TestGenerationsAreOrderedByNumber: generation 10 follows generation 9, which is not how their keys sort.
+// TestGenerationsAreOrderedByNumber: generation 10 follows generation 9, although the key of generation 10 sorts before the key
+// of generation 9.
 func TestGenerationsAreOrderedByNumber(t *testing.T) {
 	k := open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap), "")
@@ -180,8 +182,8 @@ func TestHistoryIsBeforeTheGeneration(t *testing.T) {
 	}
 }
 
-// rewrite replaces a part of a stored value while no server runs.
-func rewrite(t *testing.T, s storage.Store, key watchcache.Key, old, now string) {
+// rewriteStored replaces a part of a stored value while no server runs.
+func rewriteStored(t *testing.T, s storage.Store, key watchcache.Key, old, now string) {
 	t.Helper()
 	live, err := s.Get(t.Context(), key.String())
 	if err != nil {
@@ -207,9 +209,9 @@ func TestCrashBetweenGenerations(t *testing.T) {
 	k.Stop()
 	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular))
 	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByID, crdtest.Granular))
-	rewrite(t, s, watchcache.Key{Kind: crdtest.Widgets, Name: "two"}, itemsAtomic, itemsByName)
+	rewriteStored(t, s, watchcache.Key{Kind: crdtest.Widgets, Name: "two"}, itemsAtomic, itemsByName)
 	again := open(t, s)
-	again.MustApply("other", `"map":{"x":1}`) // returns after the pass
+	again.MustApply("other", `"map":{"x":1}`) // returns when the migration has unblocked writes
 	for _, name := range []string{"one", "two"} {
 		again.wantOwned(name, itemsByID)
 	}
@@ -224,14 +226,14 @@ func TestUnreadableDefinitionKeepsItsHistory(t *testing.T) {
 	k.Stop()
 	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular))
 	definition := watchcache.Key{Kind: crd.Definitions, Name: "widgets.example.com"}
-	rewrite(t, s, definition, `"spec":{`, `"spec":{"scope":"Cluster",`)
+	rewriteStored(t, s, definition, `"spec":{`, `"spec":{"scope":"Cluster",`)
 	bad := open(t, s)
 	bad.Stop()
 	if _, ok := bad.Objects.Kinds.Resource("example.com", "v1", "widgets"); ok || bad.previousGenerations() != 1 {
 		t.Fatalf("unreadable definition: served: %t, %d previous generations; want it not served, with 1", ok, bad.previousGenerations())
 	}
-	rewrite(t, s, definition, `"spec":{"scope":"Cluster",`, `"spec":{`)
+	rewriteStored(t, s, definition, `"spec":{"scope":"Cluster",`, `"spec":{`)
 	again := open(t, s)
-	again.MustApply("two", `"map":{"x":1}`) // returns after the pass
+	again.MustApply("two", `"map":{"x":1}`) // returns when the migration has unblocked writes
 	again.wantOwned("one", itemsByName)
 }

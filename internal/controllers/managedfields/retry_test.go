@@ -17,9 +17,9 @@ import (
 // neverRetry are options with which pending entries are not retried during a test.
 var neverRetry = managedfields.Options{MinBackoff: time.Hour, MaxBackoff: time.Hour}
 
-// TestPendingEntriesAreRetried: entries at a version that objects could not be converted to, because the webhook was
-// unavailable when the schema changed, are migrated when it is available again, with or without a restart. Until then
-// they are not changed, other entries are migrated, and writers are not blocked.
+// TestPendingEntriesAreRetried: if the conversion webhook is unavailable when the schema changes, the entries that need a
+// conversion are migrated when the webhook is available again, with or without a restart. Until then these entries are not
+// changed, other entries are migrated, and writes are not blocked.
 func TestPendingEntriesAreRetried(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		s := watchcachetest.OpenStore(t)
@@ -46,8 +46,8 @@ func TestPendingEntriesAreRetried(t *testing.T) {
 	}
 }
 
-// TestConversionTimeout: while writers are blocked, the calls of a webhook that hangs have one timeout for all
-// objects together. Objects that are not converted by then are pending.
+// TestConversionTimeout: while writes are blocked, the calls of a webhook that hangs share one timeout. Objects that were not
+// converted before the timeout are pending.
 func TestConversionTimeout(t *testing.T) {
 	h := &crdtest.Webhooks{}
 	k := openOptions(t, watchcachetest.OpenStore(t), h,
@@ -62,7 +62,7 @@ func TestConversionTimeout(t *testing.T) {
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 	k.WaitReplaced(old)
 	start := time.Now()
-	k.MustApply("other", `"size":1`) // returns after the pass
+	k.MustApply("other", `"size":1`) // returns when the migration has unblocked writes
 	if took := time.Since(start); took > crd.ConversionTimeout/2 {
 		t.Errorf("a write was blocked for %s, want at most the conversion timeout", took)
 	}
@@ -74,8 +74,8 @@ func TestConversionTimeout(t *testing.T) {
 	k.wantAllMigrated(n)
 }
 
-// TestNextGenerationInterrupts: an update of the definition ends a migration that waits for a webhook; the entries are
-// migrated to the new generation, by its webhook.
+// TestNextGenerationInterrupts: an update of the definition ends a migration that waits for a webhook; the entries are migrated
+// to the new generation with the webhook of the new generation.
 func TestNextGenerationInterrupts(t *testing.T) {
 	k, h := openConverted(t, watchcachetest.OpenStore(t))
 	k.MustCreate("v2", "two", ", map: {x: 1}")
@@ -96,8 +96,9 @@ func TestNextGenerationInterrupts(t *testing.T) {
 	k.waitFinished()
 }
 
-// TestConcurrentlyWrittenEntriesAreRetained: an entry that was written by the new schema while others are pending is not
-// migrated, although its field set would be valid in the old schema: a granular map without keys is not expanded.
+// TestConcurrentlyWrittenEntriesAreRetained: an entry that was written with the new schema while other entries are pending is not
+// migrated, although its field set would be valid in the old schema: the entry that owns a granular map without keys does not
+// become the owner of the keys.
 func TestConcurrentlyWrittenEntriesAreRetained(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		s, h := watchcachetest.OpenStore(t), &crdtest.Webhooks{}
@@ -111,7 +112,7 @@ func TestConcurrentlyWrittenEntriesAreRetained(t *testing.T) {
 		k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 		k.WaitReplaced(old)
 		k.ClockOffset.Store(int64(time.Minute))
-		if err := k.Merge(k.Widgets("v1"), "one", `{"map":{"x":1}}`); err != nil { // returns after the pass
+		if err := k.Merge(k.Widgets("v1"), "one", `{"map":{"x":1}}`); err != nil { // returns when the migration has unblocked writes
 			t.Fatal(err)
 		}
 		h.Fail(nil)
@@ -131,8 +132,8 @@ func TestConcurrentlyWrittenEntriesAreRetained(t *testing.T) {
 	}
 }
 
-// TestPendingEntriesKeepTheirGeneration: entries that could be migrated neither to one generation nor to the next are
-// migrated from the generation that they conform to.
+// TestPendingEntriesKeepTheirGeneration: entries that could not be migrated to two consecutive generations are later migrated
+// from the generation to which they conform.
 func TestPendingEntriesKeepTheirGeneration(t *testing.T) {
 	both := func(list string) string {
 		v1 := crdtest.ListAndMap(list, crdtest.AtomicMap)
@@ -153,7 +154,7 @@ func TestPendingEntriesKeepTheirGeneration(t *testing.T) {
 	k.waitFinished()
 }
 
-// TestManyPendingRecords: pending objects are spread over several records, and read from them after a restart.
+// TestManyPendingRecords: many pending objects are stored in several records, and are read from these records after a restart.
 func TestManyPendingRecords(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k, h := openConverted(t, s)
@@ -174,15 +175,15 @@ func TestManyPendingRecords(t *testing.T) {
 	again.wantAllMigrated(n)
 }
 
-// TestMigratedObjectsAreNotCurrent: an object whose managedFields were migrated does not count as written by the new
-// schema: it is still defaulted when it is read.
+// TestMigratedObjectsAreNotCurrent: an object whose managedFields were migrated is not regarded as written with the new schema:
+// defaults of the new schema are still set when the object is read.
 func TestMigratedObjectsAreNotCurrent(t *testing.T) {
 	k, h := openConverted(t, watchcachetest.OpenStore(t))
 	k.MustCreate("v2", "two", ", map: {x: 1}, sizes: 3")
 	h.Fail(crdtest.Refused)
 	k.MergeVersions(strings.ReplaceAll(crdtest.TwoMaps(crdtest.Granular), `"size":{"type":"integer"}`, `"size":{"type":"integer"},"late":{"type":"string","default":"here"}`))
 	k.Wait("the webhook to be called", func() bool { return len(h.Sizes()) > 0 })
-	k.MustApply("other", `"size":1`) // returns after the pass
+	k.MustApply("other", `"size":1`) // returns when the migration has unblocked writes
 	h.Fail(nil)
 	k.waitOwned("two", mapGranular)
 	k.waitFinished()

@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// TestDifferenceManagedFieldsFollowTheTopology: managers keep owning their fields when list and map types change,
-// field by field, so that fields are pruned when the manager no longer applies them.
+// TestDifferenceManagedFieldsFollowTheTopology: when list and map types change, each field manager remains the owner of its
+// fields, so that the fields are pruned when the manager no longer applies them.
 func TestDifferenceManagedFieldsFollowTheTopology(t *testing.T) {
 	for _, test := range []struct {
 		name              string
@@ -43,8 +43,8 @@ func TestDifferenceManagedFieldsFollowTheTopology(t *testing.T) {
 	}
 }
 
-// TestGranularToAtomicAndBack: the manager that owns items of a list owns the list when it becomes atomic, and all of
-// its items when it becomes granular again, with any keys.
+// TestGranularToAtomicAndBack: the field manager that owns items of a list owns the list after the list has become atomic, and
+// all items after the list has become granular again, with the same or other keys.
 func TestGranularToAtomicAndBack(t *testing.T) {
 	k := open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular), "")
@@ -58,8 +58,8 @@ func TestGranularToAtomicAndBack(t *testing.T) {
 	}
 }
 
-// TestNestedLists: a list within the items of another list. Either the keys of both lists change, or the inner list
-// becomes granular.
+// TestNestedLists: managedFields are migrated for a list within the items of another list, if the keys of both lists change or
+// the inner list becomes granular.
 func TestNestedLists(t *testing.T) {
 	const nested = `{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
   "list":{"type":"array",%s"items":{"type":"object","required":["name","id"],"properties":{"name":{"type":"string"},"id":{"type":"string"},
@@ -73,7 +73,7 @@ func TestNestedLists(t *testing.T) {
 	}
 }
 
-// TestStatusIsMigrated: entries of the status subresource are migrated.
+// TestStatusIsMigrated: managedFields entries of the status subresource are migrated too.
 func TestStatusIsMigrated(t *testing.T) {
 	k := open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets(crdtest.TwoMaps(crdtest.AtomicMap), "")

@@ -13,8 +13,8 @@ import (
 // condition is a condition of a terminating namespace, with Kubernetes' types, reasons and messages.
 type condition struct{ name, reason, message string }
 
-// successConditions are the conditions of a terminating namespace as they are while nothing fails and nothing is left;
-// their status is then False.
+// successConditions are the conditions, with status False, of a terminating namespace whose deletion has no errors and which has
+// no remaining objects.
 var successConditions = []condition{
 	{"NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"},
 	{"NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"},
@@ -23,8 +23,8 @@ var successConditions = []condition{
 	{"NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished"},
 }
 
-// failureConditions returns the conditions whose status is True: those for an error of the deletion, for remaining objects
-// and for remaining finalizers. It returns none if the namespace is empty and err is nil.
+// failureConditions returns the conditions whose status is True: for an error of the deletion, for remaining objects and for
+// remaining finalizers. It returns nil if the namespace is empty and err is nil.
 func failureConditions(remaining *remaining, err error) []condition {
 	var found []condition
 	if err != nil {
@@ -42,7 +42,7 @@ func failureConditions(remaining *remaining, err error) []condition {
 	return found
 }
 
-// countText returns the sorted names, each with its count in the format, separated by commas.
+// countText returns the sorted keys of counts, each formatted with its count and separated by commas.
 func countText(counts map[string]int, format string) string {
 	var parts []string
 	for name, count := range counts {
@@ -69,8 +69,8 @@ func (r *Controller) writeConditions(ctx context.Context, namespace document.Val
 	return err
 }
 
-// withCondition returns the list of conditions with one replaced or added. Its lastTransitionTime changes only if its
-// status changes.
+// withCondition returns the list of conditions in which the condition c is replaced or added. Its lastTransitionTime changes only
+// if its status changes.
 func (r *Controller) withCondition(all document.Value, c condition, status string) document.Value {
 	next := document.NewMap(
 		document.Field{Name: "lastTransitionTime", Value: document.NewString(r.Objects.Now().UTC().Format(time.RFC3339))},

@@ -25,8 +25,8 @@ type remaining struct {
 
 func (m *remaining) isEmpty() bool { return len(m.kinds) == 0 }
 
-// deleteContent deletes the objects in a namespace, and counts those that still exist because of a finalizer or a grace
-// period. Other objects, such as the network policies that protect the pods, are deleted only when no pod is left.
+// deleteContent deletes the objects in a namespace, and counts the objects that still exist because of a finalizer or a grace
+// period. It deletes pods first, and other objects, such as the network policies that protect the pods, only when no pod is left.
 func (r *Controller) deleteContent(ctx context.Context, namespace string) (*remaining, error) {
 	left := &remaining{kinds: map[string]int{}, finalizers: map[string]int{}}
 	pods, _ := r.Objects.Kinds.Resource("", "v1", "pods")
@@ -46,7 +46,7 @@ func (r *Controller) deleteContent(ctx context.Context, namespace string) (*rema
 	return left, nil
 }
 
-// deleteResource deletes the objects of one resource in a namespace, and counts those that still exist in left.
+// deleteResource deletes the objects of one resource in a namespace, and adds the number of objects that still exist to left.
 func (r *Controller) deleteResource(ctx context.Context, namespace string, kind *api.Kind, left *remaining) error {
 	list, err := r.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: kind.StoreName(), Namespace: namespace}, Freshness: watchcache.Latest})
 	if err != nil || len(list.Objects) == 0 {
@@ -60,8 +60,8 @@ func (r *Controller) deleteResource(ctx context.Context, namespace string, kind 
 	return group.Wait()
 }
 
-// deleteOne deletes an object, and counts it in left if it still exists afterwards. An object whose grace period has
-// expired is deleted immediately, because there may be no kubelet that confirms its termination.
+// deleteOne deletes an object, and adds the object to the counts in left if it still exists afterwards. An object whose grace
+// period has expired is deleted immediately, because there may be no kubelet that confirms its termination.
 func (r *Controller) deleteOne(ctx context.Context, kind *api.Kind, object *watchcache.Object, left *remaining) error {
 	endpoint, err := r.Objects.Endpoint(kind, kind.Versions[0], "")
 	if err != nil {

@@ -20,17 +20,17 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// kit is a registry on an in-memory store, with the test that it fails on errors.
+// kit is a registry on an in-memory store. Its methods fail the test on errors.
 type kit struct {
 	*testing.T
 	all *registry.Registry
 }
 
-// open returns a kit without a running controller. If before is not nil, it is called before each commit to the store.
-func open(t *testing.T, before func([]storage.Write)) *kit {
+// open returns a kit without a running controller. If beforeCommit is not nil, it is called before each commit to the store.
+func open(t *testing.T, beforeCommit func([]storage.Write)) *kit {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	c := watchcachetest.Over(t, hookedStore{watchcachetest.OpenStore(t), before})
+	c := watchcachetest.Over(t, hookedStore{watchcachetest.OpenStore(t), beforeCommit})
 	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		t.Fatal(err)
@@ -38,15 +38,15 @@ func open(t *testing.T, before func([]storage.Write)) *kit {
 	return &kit{t, registry.New(registry.Options{Cache: c, Kinds: register, Admission: admission.NewChain(namespacelifecycle.Plugin{}), Log: log})}
 }
 
-// hookedStore is a store that calls the function before, if it is not nil, before each commit.
+// hookedStore is a store that calls the function beforeCommit, if it is not nil, before each commit.
 type hookedStore struct {
 	storage.Store
-	before func([]storage.Write)
+	beforeCommit func([]storage.Write)
 }
 
 func (h hookedStore) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
-	if h.before != nil {
-		h.before(writes)
+	if h.beforeCommit != nil {
+		h.beforeCommit(writes)
 	}
 	return h.Store.Commit(ctx, writes...)
 }

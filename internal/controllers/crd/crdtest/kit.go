@@ -30,14 +30,14 @@ import (
 // Widgets is the name of the resource widgets in the watch cache, in the form GROUP/RESOURCE.
 const Widgets = "example.com/widgets"
 
-// Kit is an API server without HTTP for tests: the registry and the controllers of CustomResourceDefinitions. It embeds
-// the test that it fails on errors.
+// Kit is an API server without HTTP for tests: the registry and the controllers of CustomResourceDefinitions. It embeds a
+// testing.T, so that its methods can fail the test.
 type Kit struct {
 	*testing.T
 	Objects *registry.Registry
 	// Stop stops the controllers and waits for them. Objects can be read and written afterwards.
 	Stop func()
-	// ClockOffset is added to the time of the server, in nanoseconds.
+	// ClockOffset is the difference, in nanoseconds, between the server's clock and the real time.
 	ClockOffset atomic.Int64
 }
 
@@ -107,7 +107,7 @@ func (k *Kit) Widgets(version string) *registry.Endpoint {
 	return k.Endpoint("example.com", version, "widgets", "")
 }
 
-// Definitions returns the endpoint of CustomResourceDefinitions, or of their subresource if that is not empty.
+// Definitions returns the endpoint of CustomResourceDefinitions, or of a subresource of them if subresource is not "".
 func (k *Kit) Definitions(subresource string) *registry.Endpoint {
 	k.Helper()
 	return k.Endpoint(crd.DefinitionsGroup, "v1", crd.DefinitionsResource, subresource)
@@ -190,13 +190,13 @@ func (k *Kit) ManagedFields(version, name string) string {
 	return doc.Lookup("metadata", "managedFields").JSON()
 }
 
-// WaitCondition waits until a definition has a condition with a status.
+// WaitCondition waits until a condition of a definition has the given status.
 func (k *Kit) WaitCondition(plural, condition, status string) {
 	k.Helper()
 	k.Wait(fmt.Sprintf("%s: %s is %s", plural, condition, status), func() bool { return k.Parsed(plural).HasStatus(condition, status) })
 }
 
-// WaitReplaced waits until a changed definition of widgets is served: until the current endpoint is no longer old.
+// WaitReplaced waits until a changed definition of widgets is served: until the current endpoint differs from the endpoint old.
 func (k *Kit) WaitReplaced(old *registry.Endpoint) {
 	k.Helper()
 	k.Wait("the kind is replaced", func() bool { return k.Widgets(old.Version) != old })

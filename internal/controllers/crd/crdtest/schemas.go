@@ -14,8 +14,8 @@ const (
 // AnySchema is the YAML member schema of a CRD version: an object that preserves unknown fields.
 const AnySchema = `schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}`
 
-// TwoSizes are the CRD versions v1, the storage version, and v2. Their only field is called size in v1 and sizes in v2;
-// the fake conversion webhooks of this package rename it.
+// TwoSizes are the CRD versions v1, the storage version, and v2. Their only field is called size in v1 and sizes in v2; the fake
+// conversion webhooks of this package rename the field.
 const TwoSizes = `{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}},
   {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {sizes: {type: integer, maximum: 9}}}}}`
 
