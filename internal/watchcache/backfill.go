@@ -8,14 +8,14 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// After a restart all clients resume their watches at the same time, from revisions before the cache was opened. So that
-// these watches need not each read the store's history, the cache reads it once and fills the event window with it.
+// After a restart all clients resume their watches at the same time, from revisions before the cache was opened. The cache reads
+// the store's history once and fills the event window with it, so that not every watch has to read the history.
 
 // maxBackfillRevisions is the maximum number of past revisions that the backfill reads. If that part of the history is
 // compacted or too large, the backfill retries with an eighth of the number, repeatedly.
 const maxBackfillRevisions = 8192
 
-// backfillWindow adds events from before at, the revision at which the cache was loaded, to the event window. The window may
+// backfillWindow adds events up to loadRevision, the revision at which the cache was loaded, to the event window. The window may
 // exceed its limit until the reflector trims it.
 func (c *Cache) backfillWindow(ctx context.Context, at storage.Revision) {
 	if c.options.WindowBytes == 0 {
@@ -43,7 +43,7 @@ func (c *Cache) backfillWindow(ctx context.Context, at storage.Revision) {
 	}
 }
 
-// readRecentHistory reads the newest events up to revision at from the store's history. It returns the events and the
+// readRecentHistory reads the newest events up to the revision last from the store's history. It returns the events and the
 // revision after which they are complete.
 func (c *Cache) readRecentHistory(ctx context.Context, at storage.Revision) (events []*event, after storage.Revision, err error) {
 	for back := storage.Revision(maxBackfillRevisions); back > 0; back /= 8 {
@@ -57,8 +57,8 @@ func (c *Cache) readRecentHistory(ctx context.Context, at storage.Revision) (eve
 
 var errHistoryTooLarge = errors.New("history too large")
 
-// readHistoryBetween reads the events of the store's history with after < revision <= at. It returns the newest events that
-// fit into half of the window, and the revision after which the returned events are complete.
+// readHistoryBetween reads the events of the store's history with after < revision <= last. It returns the newest events that fit
+// into half of the window, and the revision after which the returned events are complete.
 func (c *Cache) readHistoryBetween(ctx context.Context, after, at storage.Revision) ([]*event, storage.Revision, error) {
 	w, err := c.store.Watch(ctx, "", after)
 	if err != nil {
@@ -86,14 +86,14 @@ func (c *Cache) readHistoryBetween(ctx context.Context, after, at storage.Revisi
 	return r.newest(c.options.WindowBytes / 2), r.after, nil
 }
 
-// backfill collects events of the store's history, complete after revision after.
+// backfill collects events of the store's history. It contains all events of the history after the revision after.
 type backfill struct {
 	c      *Cache
 	events []*event
 	after  storage.Revision
 	bytes  int // bytes is the total size of events
-	// latest maps each key to the object's latest version read so far, which the next event of the key shares as its version
-	// before the change.
+	// latest maps each key to the latest version of the object that was read. The next event of the key shares this version as
+	// its field before.
 	latest map[string]*Object
 }
 
@@ -138,7 +138,7 @@ func (r *backfill) object(k *resourceCache, key string, value []byte, revision s
 	return newObject(k, key, value, revision)
 }
 
-// newest drops the oldest events until the remaining ones fit into maxBytes, and returns the remaining ones.
+// newest drops the oldest events until the remaining events fit into maxBytes, and returns the remaining events.
 func (r *backfill) newest(maxBytes int) []*event {
 	for r.bytes > maxBytes {
 		r.bytes -= r.events[0].size()
@@ -148,8 +148,8 @@ func (r *backfill) newest(maxBytes int) []*event {
 	return r.events
 }
 
-// prependEvents inserts earlier events, which are complete after revision after, before the first event of the window. It
-// does nothing if the horizon is no longer at, because the window was trimmed during the backfill.
+// prependEvents inserts earlier, all events between the revision after and oldHorizon, before the first event of the window. It
+// does nothing if the horizon is no longer oldHorizon, because the window was trimmed during the backfill.
 func (k *resourceCache) prependEvents(earlier []*event, after, at storage.Revision) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -6,7 +6,7 @@
 //   - An [Object] is one immutable version of an object: its canonical JSON without resourceVersion, which is
 //     inserted when the object is encoded.
 //   - A resource is identified by the text GROUP/RESOURCE; fields and parameters that hold this text are called Kind.
-//   - An event is the change of one object by one commit: the versions before and after.
+//   - An event is the change of one object by one commit: the versions of the object before and after the change.
 //   - The event window holds the recent events, limited by the bytes that they keep alive. The horizon of a resource
 //     is the revision after which its window is complete.
 //   - A [Selection] selects objects of a resource by namespace, name, labels and fields.

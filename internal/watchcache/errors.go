@@ -16,8 +16,8 @@ var (
 	ErrClosed = errors.New("cache: closed")
 )
 
-// TooNewError reports that the requested revision is in the future. Requested is that revision; Now is the current revision
-// of the cache.
+// TooNewError reports that the requested revision is in the future. Requested is the requested revision; Now is the current
+// revision of the cache.
 type TooNewError struct{ Requested, Now storage.Revision }
 
 func (e *TooNewError) Error() string {

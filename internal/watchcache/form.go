@@ -83,7 +83,7 @@ func (o *Object) As(f *Form) (any, error) {
 // Lacks reports whether the value of a form is neither cached nor being computed.
 func (o *Object) Lacks(f *Form) bool { return o.forms.Load().find(f) == nil }
 
-// Keep caches the value of a form that the caller has computed, for instance together with those of other objects. It is a
+// Keep caches the value of a form that the caller has computed, for instance together with the values of other objects. It is a
 // no-op if the form is already cached or being computed.
 func (o *Object) Keep(f *Form, value any, bytes int) {
 	made := o.formOf(f)
@@ -117,7 +117,7 @@ func (o *Object) dropForm(f *Form) {
 	}
 }
 
-// takeUsed reports whether As was called for a form since the last call of takeUsed, and resets the flag.
+// takeUsed reports whether As was called for a form since the last call of takeUsed, and clears the form's flag used.
 func (o *Object) takeUsed(f *Form) bool {
 	there := o.forms.Load().find(f)
 	return there != nil && there.used.Swap(false)
@@ -129,7 +129,7 @@ var parsed = NewForm(func(o *Object) (any, int, error) {
 })
 
 // Parsed returns the object as parsed for the apply engine, without its resourceVersion. It returns an *apply.EntryError if
-// the managedFields are invalid.
+// managedFields are invalid.
 func (o *Object) Parsed() (apply.Object, error) {
 	v, err := o.As(parsed)
 	if syntax := (*document.SyntaxError)(nil); errors.As(err, &syntax) {
@@ -163,8 +163,8 @@ type cachedForm struct {
 	bytes  int
 }
 
-// add registers a cached form, and evicts others if the limit is exceeded. Forms that were used since the last scan get a
-// second chance (clock algorithm).
+// add registers a cached form, and evicts other forms if the limit is exceeded. The eviction scan skips forms that were used
+// since the previous scan (clock algorithm).
 func (f *forms) add(o *Object, of *Form, bytes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -30,14 +30,14 @@ var (
 	Any = Freshness{mode: anyAge}
 )
 
-// NotOlderThan returns the Freshness of a read that returns the state at the revision or at a later one.
+// NotOlderThan returns the Freshness of a read that returns the state at the revision or at a later revision.
 func NotOlderThan(revision storage.Revision) Freshness { return Freshness{notOlderThan, revision} }
 
 // Exactly returns the Freshness of a read that returns the state at exactly that revision. Only List supports it.
 func Exactly(revision storage.Revision) Freshness { return Freshness{exactly, revision} }
 
-// waitFresh waits until the cache is fresh enough for a read. It returns a TooNewError if a requested revision is not reached
-// within FutureWait.
+// waitFresh waits until the state of the cache satisfies the Freshness of a read. It returns a TooNewError if a requested
+// revision is not reached within FutureWait.
 func (c *Cache) waitFresh(ctx context.Context, f Freshness) error {
 	if err := c.closedError(); err != nil {
 		return err

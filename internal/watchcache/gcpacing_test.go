@@ -45,8 +45,8 @@ func TestPaceGC(t *testing.T) {
 	ballast[0] = 1
 }
 
-// BenchmarkGCPacing allocates 16 KiB of garbage beside a live heap of small objects, with Go's constant GOGC and with
-// gcPacing. It reports the CPU time, and the peak of the heap divided by its live size.
+// BenchmarkGCPacing measures the allocation of 16 KiB of garbage in a process with a live heap of small objects, with Go's
+// constant GOGC and with gcPacing. It reports the CPU time, and the peak of the heap divided by its live size.
 func BenchmarkGCPacing(b *testing.B) {
 	for _, live := range []int{32 << 20, 512 << 20} {
 		for _, paced := range []bool{false, true} {

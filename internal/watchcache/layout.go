@@ -12,9 +12,9 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// The layout of an object consists of the positions of certain parts in its JSON. It is determined in one pass that parses
-// only these parts: in canonical JSON the names are sorted, so most of an object comes after the last part that is needed and
-// is never scanned.
+// The layout of an object consists of the positions of certain parts in its JSON, such as metadata.labels. It is determined in
+// one pass that parses only these parts. In canonical JSON the member names are sorted, so most of an object follows the last
+// needed part and is never scanned.
 
 // span is the half-open byte range [start, end) of a text.
 type span struct{ start, end uint32 }
@@ -38,8 +38,8 @@ type layout struct {
 // pathNode is a node of a trie of field paths: one path element, a member name.
 type pathNode struct {
 	name string
-	// fields are the indexes of the fields whose path ends at this node. Otherwise paths have the indexes after the last
-	// field, in the order of the fields that have such a path.
+	// fields are the indexes of the fields whose Path ends at this node. The Otherwise paths of fields have indexes of their own,
+	// which follow the index of the last field.
 	fields   []int
 	children []pathNode
 }
@@ -70,7 +70,7 @@ func addPath(trie []pathNode, path []string, field int) []pathNode {
 	return trie
 }
 
-// read determines the layout. It returns an error if the text is not canonical JSON or lacks metadata.name.
+// read determines the layout of l.text. It returns an error if the text is not canonical JSON or lacks metadata.name.
 func (l *layout) read(fields []Field, trie []pathNode) error {
 	if len(l.text) > math.MaxInt32 {
 		return fmt.Errorf("expected at most %d bytes, received %d", math.MaxInt32, len(l.text))
@@ -99,8 +99,8 @@ func (l *layout) read(fields []Field, trie []pathNode) error {
 	return m.err
 }
 
-// absentFields returns the values of the fields for an object that has none of them: the default of each field. The default
-// of a field with an Otherwise path is stored at the index of that path.
+// absentFields returns the values of the fields for an object that has none of these fields: the Absent value of each field. The
+// Absent value of a field with an Otherwise path is stored at the index of that path.
 func absentFields(fields []Field) []string {
 	if len(fields) == 0 {
 		return nil
@@ -224,7 +224,7 @@ func (l *layout) readFields(m *members, trie []pathNode) error {
 	return nil
 }
 
-// field stores the value of the current member as the value of a selectable field if it is a scalar.
+// field stores the value of the current member as the value of a selectable field if the value is a scalar.
 func (l *layout) field(m *members, field int) (err error) {
 	switch m.byte() {
 	case '"':
@@ -240,11 +240,11 @@ func (l *layout) field(m *members, field int) (err error) {
 // members is an iterator over the members of a JSON object, which must be sorted by name.
 type members struct {
 	text string
-	// nameAt is the position of the current member's name, and at the position of its value. If the caller has parsed the
+	// nameAt is the position of the current member's name, and at is the position of its value. If the caller has parsed the
 	// value, it sets end to the position after the value. After the last member, end is the position after the object.
 	nameAt, at, end int
 	name            string
-	// started is set once the first member was read; stopped is set if the iteration ended before the last member.
+	// started reports whether the first member was read. stopped reports whether the iteration ended before the last member.
 	started, stopped bool
 	err              error
 }

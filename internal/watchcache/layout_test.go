@@ -106,8 +106,8 @@ func checkObject(t *testing.T, text string) {
 	}
 }
 
-// plainField is the reference implementation of Object.Field: it returns the scalar at a path of the document as text, and
-// absent if there is none.
+// plainField is the reference implementation of Object.Field: it returns the scalar at a path of the document as text, and the
+// parameter absent if there is no scalar.
 func plainField(doc document.Value, path []string, absent string) string {
 	switch v := doc.Lookup(path...); {
 	case v.Kind() == document.String:

@@ -14,7 +14,7 @@ const (
 	pagesAhead = 4
 )
 
-// state holds the objects of a resource, and the errors of unreadable ones, while the store is being loaded.
+// state holds the objects of a resource, and the errors of unreadable objects, while the store is being loaded.
 type state struct {
 	objects    tree
 	unreadable map[string]error
@@ -60,7 +60,7 @@ func (c *Cache) load(ctx context.Context) (storage.Revision, error) {
 	return at, nil
 }
 
-// readPages lists the store page by page, all pages at the revision of the first one, and sends them to a channel.
+// readPages lists the store page by page, all pages at the revision of the first page, and sends them to a channel.
 func (c *Cache) readPages(ctx context.Context, pages chan<- storage.Page) error {
 	r := storage.Range{Limit: pageSize}
 	for {
@@ -102,8 +102,8 @@ func (c *Cache) loadItem(states map[*resourceCache]*state, item storage.Item) {
 	s.objects.set(o)
 }
 
-// start replaces the objects of all resources with the loaded ones, notifies the observers and sets progress to the revision
-// of the load.
+// start replaces the objects of all resources by the loaded objects, notifies the observers and sets progress to the revision of
+// the load.
 func (c *Cache) start(states map[*resourceCache]*state, at storage.Revision) {
 	c.notifyMu.Lock()
 	defer c.notifyMu.Unlock()

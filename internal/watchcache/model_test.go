@@ -105,7 +105,7 @@ type history struct {
 	cache    *Cache
 	model    model
 	watchers []*modelWatcher
-	// compacted is the revision up to which the store is compacted. small means that the event window may be too small for
+	// compacted is the revision up to which the store is compacted. small reports whether the event window may be too small for
 	// the watchers.
 	compacted storage.Revision
 	small     bool
@@ -168,7 +168,7 @@ func (h *history) step() {
 	}
 }
 
-// reopen closes the cache and opens a new one; watches are resumed from the last revision that they have received.
+// reopen closes the cache and opens a new cache; watches are resumed from the last revision that they have received.
 func (h *history) reopen() {
 	h.cache.Close()
 	h.cache = openCache(h.t, h.store, h.cache.options)
@@ -267,7 +267,7 @@ func (h *history) list() {
 	}
 }
 
-// checkJSON compares the JSON of an object with that of the model's object at the same revision.
+// checkJSON compares the JSON of an object with the JSON of the model's object at the same revision.
 func (h *history) checkJSON(o *Object) {
 	for _, other := range h.model.states[o.Revision()] {
 		if other.key() == o.Key() {

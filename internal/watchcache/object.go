@@ -25,7 +25,7 @@ type Object struct {
 	text     string
 	revision storage.Revision
 	// managed is the span of managedFields and the comma after it; it is empty if there are none. resourceVersion is the span
-	// that the revision replaces, usually an empty one.
+	// that is replaced by the revision. It is usually empty.
 	//
 	//	managed.end <= resourceVersion.start <= resourceVersion.end
 	managed, resourceVersion span

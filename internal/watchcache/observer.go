@@ -28,7 +28,7 @@ func (c *Cache) Observe(o Observer) (stop func()) {
 }
 
 // notifyAll resets an observer and passes all current objects to it. The caller holds notifyMu, so that objects do not change
-// meanwhile.
+// during the call.
 func (c *Cache) notifyAll(o Observer) {
 	o.Reset()
 	for k := range c.allResources() {

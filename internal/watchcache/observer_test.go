@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// observedState is an observer that records the current revision of every object, and the calls of Changed that are
-// inconsistent with it.
+// observedState is an observer that records the current revision of every object, and the calls of Changed that are inconsistent
+// with the recorded revisions.
 type observedState struct {
 	mu     sync.Mutex
 	begun  int

@@ -14,9 +14,9 @@ import (
 
 // Options configure a cache. The zero value is usable.
 type Options struct {
-	// Fields returns the selectable fields of a resource (GROUP/RESOURCE), in addition to metadata.name and
-	// metadata.namespace; nil means that no resource has more fields. It is called when a resource is used for the first
-	// time; if its result changes later, this has no effect.
+	// Fields returns the selectable fields of a resource (GROUP/RESOURCE), in addition to metadata.name and metadata.namespace;
+	// nil means that no resource has more fields. It is called when a resource is used for the first time; a different result of
+	// a later call would have no effect.
 	Fields func(kind string) []Field
 	// WindowBytes is the maximum memory that the event window keeps alive, in bytes; 0 means 64 MiB, a negative number
 	// disables the window.
@@ -71,7 +71,8 @@ type Cache struct {
 	pending  pendingCommits
 	// windowBytes is the memory in bytes that the events of all resources keep alive.
 	windowBytes atomic.Int64
-	// notifyMu is held while objects change and observers are notified. eventBuffer is reused for the events of each batch.
+	// notifyMu is held while objects change and observers are notified. eventBuffer is memory that is reused for the events of
+	// each batch.
 	notifyMu    sync.Mutex
 	observers   []Observer
 	eventBuffer []*event
@@ -82,8 +83,8 @@ type Cache struct {
 	resources map[string]*resourceCache
 	base      storage.Revision
 
-	// Close calls stop, which cancels runCtx and so ends the goroutines that running counts. done is closed when the
-	// reflector has ended, either because of Close or because the store was closed.
+	// Close calls stop, which cancels runCtx and so ends the goroutines that the WaitGroup running counts. done is closed when
+	// the reflector has ended, either because of Close or because the store was closed.
 	runCtx  context.Context
 	stop    context.CancelFunc
 	done    chan struct{}
@@ -143,7 +144,7 @@ func (c *Cache) resource(name string) *resourceCache {
 	return k
 }
 
-// lookup returns the resourceCache of a resource. If there is none, it returns an empty one that is not stored, so that
+// lookup returns the resourceCache of a resource. If there is none, it returns an empty resourceCache that is not stored, so that
 // requests for resources that do not exist use no memory; known is then false.
 func (c *Cache) lookup(name string) (k *resourceCache, known bool) {
 	c.mu.RLock()
@@ -193,9 +194,8 @@ func (c *Cache) Commit(ctx context.Context, writes ...storage.Write) ([]*Object,
 	return made, revision, nil
 }
 
-// parseWrite parses the value of a write. It returns an error if the cache could not index its key, name or labels; the
-// caller guarantees that the value is valid JSON. It also sets w.Seen if the cache knows that w.Expected is the item's
-// current revision.
+// parseWrite parses the value of a write. It returns an error if the cache could not index its key, name or labels; the caller
+// guarantees that the value is valid JSON. It also sets w.Seen if w.Expected is the item's current revision in the cache.
 func (c *Cache) parseWrite(w *storage.Write) (*Object, error) {
 	key, err := ParseKey(w.Key)
 	if err != nil {

@@ -32,7 +32,7 @@ func (p pastSnapshots) get(revision storage.Revision) (tree, bool) {
 	return tree{}, false
 }
 
-// add adds a snapshot, and evicts the least recently used one if there are more than maxPastSnapshots.
+// add adds a snapshot, and evicts the least recently used snapshot if there are more than maxPastSnapshots.
 func (p *pastSnapshots) add(s pastSnapshot) {
 	if _, known := p.get(s.revision); known {
 		return
@@ -168,7 +168,7 @@ func readHistory(ctx context.Context, k *resourceCache, history storage.Watcher)
 	for _, from := range batch.Events {
 		e, err := historyEvent(k, from)
 		if err != nil {
-			return nil, 0, ErrTooOld // as for watchers of the event window, an unreadable value ends the watch; see resourceCache.applyChanges
+			return nil, 0, ErrTooOld // an unreadable value ends the watch, as in resourceCache.applyChanges
 		}
 		events = append(events, e)
 	}

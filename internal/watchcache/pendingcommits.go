@@ -42,8 +42,8 @@ func (p *pendingCommits) drop(objects []*Object) {
 	}
 }
 
-// take removes and returns the parsed object of an event, with the event's revision; nil if the event's value is not that of
-// a commit in progress.
+// take removes and returns the parsed object of an event, with the event's revision; nil if no commit in progress contains the
+// event's value.
 func (p *pendingCommits) take(k *resourceCache, event storage.Event) *Object {
 	data := unsafe.SliceData(event.Value)
 	p.mu.Lock()

@@ -101,7 +101,7 @@ func (c *Cache) List(ctx context.Context, q Query) (List, error) {
 }
 
 // current returns a snapshot of the resource's objects and its revision, which is at least progress. It returns an
-// UnreadableError if the selection may include an unreadable object.
+// UnreadableError if the selection of m may include an unreadable object.
 func (k *resourceCache) current(m *matcher, progress storage.Revision) (tree, storage.Revision, error) {
 	k.mu.RLock()
 	if k.snapshot != nil && len(k.unreadable) == 0 { // fast path that takes only the read lock
@@ -117,8 +117,8 @@ func (k *resourceCache) current(m *matcher, progress storage.Revision) (tree, st
 	return k.currentSnapshot(), max(progress, k.last), nil
 }
 
-// readable returns an error if the selection may include an unreadable object: a list that omits the object would suggest
-// that it does not exist. The caller holds the lock.
+// readable returns an error if the selection may include an unreadable object: a list without this object would suggest that the
+// object does not exist. The caller holds the lock.
 func (k *resourceCache) readable(m *matcher) error {
 	for key, err := range k.unreadable {
 		namespace, name := k.splitKey(key)

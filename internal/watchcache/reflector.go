@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// runReflector applies the store's commits to the cache until the context ends or the store is closed. If the watch of the
-// store fails, it opens a new one.
+// runReflector applies the store's commits to the cache until the context ends or the store is closed. If the watch of the store
+// fails, runReflector opens a new watch.
 func (c *Cache) runReflector(ctx context.Context, w storage.Watcher) {
 	for {
 		err := c.consumeWatch(ctx, w)
@@ -132,7 +132,7 @@ func (c *Cache) parseEvent(k *resourceCache, e storage.Event) change {
 }
 
 // trim drops events until the event window is within its limit. It always drops the oldest event of the resource whose events
-// take the most memory, so that a busy resource does not evict the events of quiet ones.
+// take the most memory, so that a busy resource does not evict the events of quiet resources.
 func (c *Cache) trim() {
 	limit := int64(c.options.WindowBytes)
 	if c.windowBytes.Load() <= limit {

@@ -42,8 +42,7 @@ func (w failingWatcher) Next(ctx context.Context) (storage.Batch, error) {
 	return batch, err
 }
 
-// TestReflectorResumesBrokenWatch: if the watch of the store fails, the cache's watchers neither miss an event nor receive
-// one twice.
+// TestReflectorResumesBrokenWatch: if the watch of the store fails, the cache's watchers receive every event exactly once.
 func TestReflectorResumesBrokenWatch(t *testing.T) {
 	s := failingStore{openStore(t), new(atomic.Pointer[error])}
 	c := openCache(t, s, Options{})
@@ -169,15 +168,15 @@ func TestReopen(t *testing.T) {
 	if got := names(mustList(t, c, Query{Freshness: Any})); got != want {
 		t.Errorf("List() = %s, want %s", got, want)
 	}
-	// A watch of the first cache can be resumed on the reopened one.
+	// A watch of the first cache can be resumed on the reopened cache.
 	w := watch(t, c, WatchOptions{After: 24})
 	if got := next(t, w, 1); got[0] != "ADDED default/"+nameOf(2400)+"@25" {
 		t.Errorf("first event = %s, want %s", got[0], "ADDED default/"+nameOf(2400)+"@25")
 	}
 }
 
-// TestHistoryOfEmptyResource: past events of a resource without current objects are available, even if the cache was never
-// asked for the resource before.
+// TestHistoryOfEmptyResource: past events of a resource without current objects are available, even if the resource has not been
+// read from the cache before.
 func TestHistoryOfEmptyResource(t *testing.T) {
 	s := openStore(t)
 	if _, err := s.Commit(t.Context(), storage.Write{Key: "core/pods/default/a", Value: pod("a", "web", "n1", 0)}); err != nil {
@@ -225,8 +224,8 @@ func TestReloadWakesWatchers(t *testing.T) {
 	}
 }
 
-// delayedReflector is a store that delays its first watch, which is the reflector's. The watch of the backfill fails, so that
-// later watchers read the store's history.
+// delayedReflector is a store that delays its first watch, which is the watch of the reflector. The watch of the backfill fails,
+// so that later watchers read the store's history.
 type delayedReflector struct {
 	delayedStore
 	following *atomic.Bool

@@ -76,7 +76,7 @@ func TestReload(t *testing.T) {
 				defer close(done)
 				followers.Wait()
 			}()
-			for isDone := false; !isDone; { // each write triggers a further bookmark, because the last one is lost if the watch fails
+			for isDone := false; !isDone; { // repeated, because a watch that fails loses the bookmark that follows a write
 				put(t, c, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`))
 				select {
 				case <-done:

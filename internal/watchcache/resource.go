@@ -231,14 +231,14 @@ func (k *resourceCache) subscribe(key topicKey) *topic {
 	return t
 }
 
-// unsubscribe ends a subscription of a topic, and removes the topic if it was the last one. The caller holds the lock.
+// unsubscribe ends a subscription of a topic, and removes the topic if it has no more subscriptions. The caller holds the lock.
 func (k *resourceCache) unsubscribe(t *topic) {
 	if t.watchers--; t.watchers == 0 && t != k.all {
 		k.topics.remove(t)
 	}
 }
 
-// currentSnapshot returns a snapshot of the current objects, and reuses the last one if no object has changed. The caller
+// currentSnapshot returns a snapshot of the current objects, and reuses the last snapshot if no object has changed. The caller
 // holds the lock.
 func (k *resourceCache) currentSnapshot() tree {
 	if k.snapshot == nil {

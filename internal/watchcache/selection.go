@@ -28,7 +28,7 @@ type Selection struct {
 // prefetchBatch is the maximum number of objects per call of Prefetch.
 const prefetchBatch = 100
 
-// matcher is a validated Selection. nothing means that the selection matches no object.
+// matcher is a validated Selection. Its field nothing reports whether the selection matches no object.
 type matcher struct {
 	namespace, name string
 	labels          labels.Selector    // nil matches all objects
@@ -131,7 +131,8 @@ func (m *matcher) mayMatch(o *Object) bool {
 	return (m.labels == nil || m.labels.Matches(labelsOf{o})) && (m.fields == nil || m.fields.Matches(fieldsOf{o}))
 }
 
-// filter filters a sequence of objects: it iterates over those that the selection includes, and calls Prefetch for each batch.
+// filter filters a sequence of objects: it iterates over the objects that the selection includes, and calls Prefetch for each
+// batch.
 func (m *matcher) filter(objects iter.Seq[*Object]) iter.Seq[*Object] {
 	return func(yield func(*Object) bool) {
 		var next []*Object

@@ -2,8 +2,8 @@ package watchcache
 
 import "context"
 
-// nextEvents fills w.events with the next events of the watcher's current stage. If there are none, it may return a channel
-// that is closed when there may be more.
+// nextEvents fills w.events with the next events of the watcher's current stage. If there are no events, it may return a channel
+// that is closed when there may be further events.
 func (w *Watcher) nextEvents(ctx context.Context) (changed <-chan struct{}, err error) {
 	w.events = w.events[:0]
 	if w.err != nil {
@@ -133,8 +133,8 @@ func (w *Watcher) nextRecent() (changed <-chan struct{}, err error) {
 
 func exists(o *Object) bool { return o != nil }
 
-// appendEvents appends events to w.events as a watcher of the matching objects receives them: an object that starts to match
-// is Added, one that stops matching is Deleted. It skips events that were delivered before.
+// appendEvents appends events to w.events as a watcher of the matching objects receives them: an object that starts to match is
+// Added, and an object that stops matching is Deleted. It skips events that were delivered already.
 func (w *Watcher) appendEvents(events []*event, matches func(*Object) bool) {
 	for _, e := range events {
 		if e.revision <= w.after {

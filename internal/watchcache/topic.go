@@ -2,8 +2,8 @@ package watchcache
 
 import "sync/atomic"
 
-// topicKey is the selector of a topic: a namespace, a name, or a label or field value, the latter two in one or in all
-// namespaces. The zero key selects all objects of a resource.
+// topicKey is the selector of a topic: a namespace, a name, or a label or field value. A label or field value is selected in one
+// namespace or in all namespaces. The zero key selects all objects of a resource.
 type topicKey struct {
 	namespace, name string
 	attribute       attribute
@@ -23,7 +23,7 @@ const (
 	byField
 )
 
-// topic holds the events since its first subscription that match a selector. The lock of the resource guards it.
+// topic holds the events that match a selector, since the first subscription of the topic. The lock of the resource guards it.
 type topic struct {
 	key    topicKey
 	events events
@@ -57,8 +57,8 @@ func (w *wakers) all() {
 // topics contains the topics of a resource that have subscriptions, except the topic of all events.
 type topics struct {
 	byKey map[topicKey]*topic
-	// labels and fields count the topics per label key and field name, so that only these labels and fields of an object are
-	// scanned up.
+	// labels and fields count the topics per label key and field name, so that forEvent looks up only these labels and fields of
+	// an object.
 	labels, fields map[string]int
 }
 

@@ -32,8 +32,8 @@ type node struct {
 	lows     []string
 }
 
-// maxNodeSize is the maximum number of objects or children of a node. A node with fewer than minNodeSize is merged with a
-// neighbour if both fit into one node.
+// maxNodeSize is the maximum number of objects or children of a node. A node with fewer than minNodeSize objects or children is
+// merged with a neighbour if both fit into one node.
 const (
 	maxNodeSize = 64
 	minNodeSize = maxNodeSize / 4
@@ -130,7 +130,8 @@ func (t *tree) setBelow(n *node, o *Object) (previous *Object) {
 	return previous
 }
 
-// writable returns the node itself if the tree may change it in place; otherwise a copy of the node that it may change.
+// writable returns the node itself if the tree may change it in place; otherwise it returns a copy of the node that the tree may
+// change.
 func (t *tree) writable(n *node) *node {
 	if n.token == t.token {
 		return n
@@ -153,8 +154,8 @@ func (n *node) low() string {
 	return n.lows[0]
 }
 
-// split moves the upper half of a node to a new node on its right. If key, the key that was inserted, is the last one, as
-// when keys are inserted in order, it moves only that key, so that nodes stay full.
+// split moves the upper half of a node to a new node on its right. key is the key that was inserted. If it is the last key of the
+// node, as when keys are inserted in order, split moves only that key, so that nodes stay full.
 func (t *tree) split(n *node, key string) (right *node) {
 	at := n.size() / 2
 	right = &node{token: t.token}
@@ -176,7 +177,7 @@ func (t *tree) split(n *node, key string) (right *node) {
 	return right
 }
 
-// truncate shortens a slice to length at, and clears the removed elements.
+// truncate shortens a slice to the given length, and clears the removed elements.
 func truncate[T any](s []T, at int) []T {
 	clear(s[at:])
 	return s[:at]

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTree compares a tree and clones of it with maps, over random changes.
+// TestTree makes random changes to a tree and to its clones, and compares them with maps.
 func TestTree(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))

@@ -45,8 +45,8 @@ type Event struct {
 // WatchOptions configure a watch.
 type WatchOptions struct {
 	Selection
-	// After is the revision after which events are delivered; it may be in the future. Unlike in the Kubernetes API, 0 means
-	// from the first commit on, not from the current revision on.
+	// After is the revision after which events are delivered; it may be in the future. Unlike in the Kubernetes API, with 0 the
+	// watch starts at the first commit, and not at the current revision.
 	After storage.Revision
 	// InitialState makes the watch start with the current objects as Added events, read with Freshness. After is then
 	// ignored.
@@ -71,8 +71,8 @@ type Watcher struct {
 	// event window, it delivers the store's history. After that it delivers the remaining events of the resource, from
 	// position next of the topic of all events; and finally the events of its own topic.
 	//
-	// initial is atomic because the resource sets it to nil when it is older than the window. The resource also reads after,
-	// which therefore must not change before the initial state is delivered.
+	// initial is atomic because resourceCache sets it to nil when the initial state is older than the window. resourceCache also
+	// reads after, which therefore must not change before the initial state is delivered.
 	initial  atomic.Pointer[tree]
 	starting *list.Element
 	lastKey  string

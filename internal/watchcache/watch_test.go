@@ -227,7 +227,7 @@ func TestHistoryWatch(t *testing.T) {
 	if got := next(t, w, 1); got[0] != "ADDED default/new@1001" || w.history != nil {
 		t.Errorf("first event = %s, want ADDED default/new@1001, from the event window", got[0])
 	}
-	// A watch whose selection has no events in the history reaches the window with the first call of Next.
+	// The first call of Next of a watch whose selection has no events in the history continues with the window.
 	var before storage.Revision
 	inspectTrimmed(t, c, func(k *resourceCache) { before = k.horizon - 1 })
 	quiet := watch(t, c, WatchOptions{After: before, Selection: Selection{Name: "absent"}})

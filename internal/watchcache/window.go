@@ -48,8 +48,8 @@ func (e *event) size() int {
 	return overhead + e.nodes + e.before.size()
 }
 
-// events is a queue of events in the order of revisions. Each event has a number, which is never reused: a watcher remembers
-// the number of its next event, and can so detect that events were dropped.
+// events is a queue of events in the order of revisions. Each event has a number, which is never reused: a watcher remembers the
+// number of its next event, so that it can detect that events were dropped.
 type events struct {
 	list  []*event
 	first int64 // first is the number of list[0]
@@ -65,7 +65,7 @@ func (e *events) prepend(earlier []*event) {
 
 func (e *events) add(added *event) { e.list = append(e.list, added) }
 
-// lastIs reports whether other is the last event.
+// lastIs reports whether other is the last event of the queue.
 func (e *events) lastIs(other *event) bool {
 	return len(e.list) > 0 && e.list[len(e.list)-1] == other
 }
@@ -88,7 +88,8 @@ func (e *events) dropAll() {
 	e.list = nil
 }
 
-// after returns the number of the first event after a revision; that of the next event to be added if there is none.
+// after returns the number of the first event after a revision. If there is no such event, it returns the number of the next
+// event that will be added.
 func (e *events) after(revision storage.Revision) int64 {
 	i, _ := slices.BinarySearchFunc(e.list, revision+1, func(e *event, r storage.Revision) int { return cmp.Compare(e.revision, r) })
 	return e.first + int64(i)
@@ -99,8 +100,8 @@ func (e *events) between(after, last storage.Revision) []*event {
 	return e.list[e.after(after)-e.first : e.after(last)-e.first]
 }
 
-// take appends the events from number from on to dst, up to about maxEvents and maxBytes. It takes all events of a commit or
-// none.
+// take appends the events with numbers not less than first to dst, up to about maxEvents events and maxBytes bytes. For each
+// commit it appends all events or none.
 func (e *events) take(dst []*event, from int64, maxEvents, maxBytes int) []*event {
 	rest := e.list[from-e.first:]
 	bytes := 0

@@ -66,7 +66,7 @@ func TestWindowReleasesOldState(t *testing.T) {
 	}
 }
 
-// TestWindowIsFair: the events of a busy resource do not evict the events of a quiet one.
+// TestWindowIsFair: the events of a busy resource do not evict the events of a quiet resource.
 func TestWindowIsFair(t *testing.T) {
 	c := openCache(t, openStore(t), Options{WindowBytes: 10_000})
 	node := Key{Kind: "core/nodes", Name: "n1"}
@@ -92,7 +92,7 @@ func TestDroppedEventsAreReleased(t *testing.T) {
 	}
 }
 
-// TestRevisionOfLists: a list has the revision of the resource's last event if that is ahead of progress.
+// TestRevisionOfLists: a list has the revision of the resource's last event if that revision is greater than progress.
 func TestRevisionOfLists(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))

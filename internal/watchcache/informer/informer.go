@@ -13,7 +13,7 @@ import (
 
 // Handler receives the objects of the informer's resources. Its methods are never called concurrently.
 type Handler interface {
-	// Replace receives all objects of a resource. They replace the objects that the handler has received before.
+	// Replace receives all objects of a resource. They replace the objects of that resource that the handler received earlier.
 	Replace(kind string, objects []*watchcache.Object)
 	// Change receives events of a resource, without bookmarks, in the order of their revisions.
 	Change(kind string, events []watchcache.Event)
@@ -95,7 +95,7 @@ func (f *Informer) load(ctx context.Context, kind string) (*watchcache.Watcher, 
 	}
 }
 
-// markFailed records and logs that a resource cannot be read. The handler keeps the objects that it received before.
+// markFailed records and logs that a resource cannot be read. The handler keeps the objects that it received earlier.
 func (f *Informer) markFailed(kind string, err error) {
 	if f.runCtx.Err() != nil {
 		return // an error after Close is expected
