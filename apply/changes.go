@@ -16,12 +16,12 @@ type versionedChanges struct {
 	afterUnset versioned
 	// unchanged reports that the documents are equal, so that there are no changes at any version.
 	unchanged bool
-	// cached are the changes at versions other than the version of the request.
+	// cached holds the changes at each version other than the version of the request.
 	cached map[string]changesAtVersion
 	// errs are the conversion errors by version. A failed conversion is not repeated.
 	errs map[string]error
-	// requested are the changes at the version of the request, computed on demand: Result.Changes may be called later
-	// and concurrently.
+	// requested holds the changes at the version of the request. It is computed on demand, because Result.Changes may
+	// be called later and concurrently.
 	requested     changesAtVersion
 	requestedOnce sync.Once
 }
@@ -29,15 +29,15 @@ type versionedChanges struct {
 // changesAtVersion are the changes between two documents at one version.
 type changesAtVersion struct {
 	before, after versioned
-	// all contains all changes, and tracked the changes outside of reset fields.
+	// all contains all changes; tracked contains the changes outside of reset fields.
 	all, tracked Changes
 	// conflicting are the tracked changes that conflict if another manager owns the field: added and modified fields,
 	// and fields removed by unset markers. All other removed fields were pruned, and do not conflict.
 	conflicting fieldset.Set
 }
 
-// newVersionedChanges returns the changes between before and after. It only determines whether the documents are equal;
-// the changes are computed on demand.
+// newVersionedChanges returns a versionedChanges for the document before and the document after the operation. It only
+// determines whether the two documents are equal; the changes are computed on demand.
 func newVersionedChanges(e *Engine, before, after, afterUnset versioned) *versionedChanges {
 	return &versionedChanges{engine: e, before: before, after: after, afterUnset: afterUnset, unchanged: document.Equal(before.doc, after.doc)}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // Changes are the fields in which two documents differ. Each field is in one of the three sets. The exception are list
-// items that became duplicates or stopped being duplicates: Removed contains them as they were before, and Added
-// contains them as they are now.
+// items that became duplicates or stopped being duplicates: Removed contains the items of the old document, and Added
+// contains the items of the new document.
 type Changes struct {
 	Added, Modified, Removed fieldset.Set
 }
@@ -22,7 +22,7 @@ func (c Changes) IsEmpty() bool {
 	return c.Added.IsEmpty() && c.Modified.IsEmpty() && c.Removed.IsEmpty()
 }
 
-// without returns the changes except those at or below one of the fields.
+// without returns the changes except those at or below a member of the set fields.
 func (c Changes) without(fields fieldset.Set) Changes {
 	if fields.IsEmpty() {
 		return c
@@ -41,7 +41,7 @@ func (c Changes) addedOrModified() fieldset.Set { return c.Modified.Union(c.Adde
 func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
 	c := comparers.Get().(*comparer)
 	c.plain = e.options.plain
-	c.value(t, before, after)
+	c.compareValue(t, before, after)
 	found := Changes{
 		Added:    c.sets[added].Set(0),
 		Modified: c.sets[modified].Set(0),
@@ -64,8 +64,8 @@ const (
 	changeKinds = int(iota)
 )
 
-// changeFlags reports for each changeKind whether the value itself, and not only a part of it, was added, modified or
-// removed.
+// changeFlags holds one flag per changeKind. A flag is set if the value itself, and not only a part of it, was added,
+// modified or removed.
 type changeFlags [changeKinds]bool
 
 // comparer builds the three sets of Changes in one recursive walk of both documents.
@@ -76,9 +76,9 @@ type comparer struct {
 
 var comparers = sync.Pool{New: func() any { return new(comparer) }}
 
-// value compares two values, at most one of which is absent. It adds the changes below the values to c.sets, and
-// returns the changes of the values themselves.
-func (c *comparer) value(t *schema.Type, before, after document.Value) (self changeFlags) {
+// compareValue compares the old and the new value of a field or list item, at most one of which is absent. It adds the changes
+// of fields inside of the value to c.sets, and returns the change of the value itself.
+func (c *comparer) compareValue(t *schema.Type, before, after document.Value) (self changeFlags) {
 	if document.Same(before, after) {
 		return self
 	}
@@ -94,7 +94,7 @@ func (c *comparer) value(t *schema.Type, before, after document.Value) (self cha
 	}
 	first, second := c.alternatives(t, before, after)
 	if first != second && first != schema.NoAlternative {
-		// A value that changes between map, list and scalar is compared twice, as the old and as the new kind: all
+		// If the value changed between map, list and scalar, it is compared twice, as the old and as the new kind: all
 		// fields of the old value are removed, and all fields of the new value are added.
 		handle(first)
 		leaf = false
@@ -111,8 +111,8 @@ func (c *comparer) value(t *schema.Type, before, after document.Value) (self cha
 	return self
 }
 
-// alternatives returns the alternatives of the type, map, list or scalar, as which the two values must be compared.
-// first is NoAlternative if one comparison is enough because one of the values is absent.
+// alternatives returns the alternatives of the type (map, list or scalar) as which compareValue compares the old and the new
+// value. first is NoAlternative if one comparison is enough because the old or the new value is absent.
 func (c *comparer) alternatives(t *schema.Type, before, after document.Value) (first, second schema.Alternative) {
 	if after.IsAbsent() {
 		return schema.NoAlternative, t.Resolve(before.Kind())
@@ -123,27 +123,28 @@ func (c *comparer) alternatives(t *schema.Type, before, after document.Value) (f
 	return t.Resolve(before.Kind()), t.Resolve(after.Kind())
 }
 
-// compareAs compares two values as maps, lists or scalars, and adds the changes below them to c.sets. It returns true,
-// and adds nothing, if the values are leaves: scalars, atomic values or empty containers.
+// compareAs compares the old and the new value as maps, lists or scalars, and adds the changes of fields inside of them
+// to c.sets. It returns true, and adds nothing, if the values are leaves: scalars, atomic values or empty containers.
 func (c *comparer) compareAs(t *schema.Type, shape schema.Alternative, before, after document.Value) (leaf bool) {
 	switch shape {
 	case schema.MapAlternative:
 		if t.Map.Atomic || isEmptyAs(before, document.Map) && isEmptyAs(after, document.Map) {
 			return true
 		}
-		c.maps(t.Map, asKind(before, document.Map), asKind(after, document.Map))
+		c.compareMaps(t.Map, asKind(before, document.Map), asKind(after, document.Map))
 		return false
 	case schema.ListAlternative:
 		if t.List.Relationship == schema.Atomic || isEmptyAs(before, document.List) && isEmptyAs(after, document.List) {
 			return true
 		}
-		c.lists(t.List, asKind(before, document.List), asKind(after, document.List))
+		c.compareLists(t.List, asKind(before, document.List), asKind(after, document.List))
 		return false
 	}
 	return true
 }
 
-// leafChange returns the change of a scalar or atomic value, of which at most one version is absent.
+// leafChange returns the change of a scalar or atomic value. Either its old or its new value may be absent, but not
+// both.
 func leafChange(before, after document.Value) (self changeFlags) {
 	switch {
 	case before.IsAbsent():
@@ -164,8 +165,8 @@ func (f changeFlags) union(other changeFlags) changeFlags {
 	return f
 }
 
-// maps compares two granular maps in one pass over their sorted fields.
-func (c *comparer) maps(t *schema.Map, before, after document.Value) {
+// compareMaps compares two granular maps in one pass over their sorted fields.
+func (c *comparer) compareMaps(t *schema.Map, before, after document.Value) {
 	for i, j := 0, 0; i < before.Len() || j < after.Len(); {
 		order := compareNames(before, i, after, j)
 		var name string
@@ -182,26 +183,27 @@ func (c *comparer) maps(t *schema.Map, before, after document.Value) {
 			continue
 		}
 		child, _ := t.TypeOf(name)
-		c.child(fieldset.NameElement(name), child, old, new)
+		c.compareChild(fieldset.NameElement(name), child, old, new)
 	}
 }
 
-// child compares the values of a field or list item before and after, and adds the changes to c.sets below the path
+// compareChild compares the old and the new value of a field or list item, and adds the changes to c.sets below the path
 // element e.
-func (c *comparer) child(e fieldset.Element, t *schema.Type, before, after document.Value) {
+func (c *comparer) compareChild(e fieldset.Element, t *schema.Type, before, after document.Value) {
 	var marks [changeKinds]int
 	for i := range marks {
 		marks[i] = c.sets[i].Mark()
 	}
-	self := c.value(t, before, after)
+	self := c.compareValue(t, before, after)
 	for i := range marks {
 		below := c.sets[i].Set(marks[i])
 		c.sets[i].Push(e, self[i], below)
 	}
 }
 
-// lists compares two granular lists by the path elements of their items. A change of the order alone is not a change.
-func (c *comparer) lists(t *schema.List, before, after document.Value) {
+// compareLists compares two granular lists by the path elements of their items. If only the order of the items differs, the
+// lists are equal.
+func (c *comparer) compareLists(t *schema.List, before, after document.Value) {
 	if !c.plain && c.compareInOrder(t, before, after) {
 		return
 	}
@@ -214,19 +216,19 @@ func (c *comparer) lists(t *schema.List, before, after document.Value) {
 			continue
 		}
 		j := inNew.find(e)
-		c.items(e, t.Item, occurrences{before, oldLinks, i}, occurrences{after, newLinks, j})
+		c.compareItems(e, t.Item, occurrences{before, oldLinks, i}, occurrences{after, newLinks, j})
 	}
 	for j, e := range new {
 		if e == (fieldset.Element{}) || inNew.find(e) != j || inOld.find(e) >= 0 {
 			continue
 		}
-		c.items(e, t.Item, occurrences{before, oldLinks, -1}, occurrences{after, newLinks, j})
+		c.compareItems(e, t.Item, occurrences{before, oldLinks, -1}, occurrences{after, newLinks, j})
 	}
 }
 
-// compareInOrder is the fast path of lists. It compares two lists if their common items have the same order, and if at
-// most 16 items were added, removed or modified, none of which has duplicates. It computes path elements only for these
-// items. If the lists do not meet these conditions, it returns false and adds no changes.
+// compareInOrder is the fast path of compareLists. It handles two lists whose common items have the same order, if at most 16
+// items were added, removed or modified, and none of these items has duplicates. It computes path elements only for
+// these items. If the lists do not meet these conditions, it returns false and adds no changes.
 func (c *comparer) compareInOrder(t *schema.List, before, after document.Value) bool {
 	var array [16]changedItem
 	changed := array[:0]
@@ -260,21 +262,21 @@ func (c *comparer) compareInOrder(t *schema.List, before, after document.Value) 
 		}
 	}
 	for _, item := range changed {
-		c.child(item.element, t.Item, item.old, item.new)
+		c.compareChild(item.element, t.Item, item.old, item.new)
 	}
 	return true
 }
 
-// changedItem is a list item that was added, removed or modified. old is absent if the item was added; new is absent if
-// it was removed.
+// changedItem is a list item that was added, removed or modified. old is absent for an added item; new is absent for a
+// removed item.
 type changedItem struct {
 	old, new document.Value
 	element  fieldset.Element
 }
 
-// identify sets the path element of a changed item and reports whether the path element is unique. An item that existed
-// before is compared with all items of the list before. An added item does not occur in that list, so that it is
-// compared only with the other added items.
+// identify sets the path element of a changed item and reports whether the path element is unique. A removed or
+// modified item is compared with all items of the old list. An added item does not occur in the old list, so it is
+// compared only with the items in others that were added, too.
 func (c *changedItem) identify(t *schema.List, before document.Value, others []changedItem) (ok bool) {
 	if !c.old.IsAbsent() {
 		c.element, ok = elementOf(t, c.old)
@@ -328,7 +330,7 @@ type occurrences struct {
 	first int             // index of the first list item with the path element, -1 if there is none
 }
 
-// item returns the first of the items, absent if there are none.
+// item returns the first item with the path element, an absent value if there is none.
 func (o occurrences) item() document.Value {
 	if o.first < 0 {
 		return document.Value{}
@@ -341,7 +343,7 @@ func (o occurrences) duplicate() bool {
 	return o.first >= 0 && o.links != nil && o.links[o.first].duplicate
 }
 
-// equal reports whether o and other have the same number of items and equal items in the same order. Both must have
+// equal reports whether o and other represent the same number of items, which are pairwise equal. Both must represent
 // more than one item.
 func (o occurrences) equal(other occurrences) bool {
 	i, j := o.first, other.first
@@ -354,13 +356,13 @@ func (o occurrences) equal(other occurrences) bool {
 	return i == j
 }
 
-// items compares the items with the path element e in two lists. Duplicates are compared as one unit, without the
+// compareItems compares the items with the path element e in two lists. Duplicates are compared as one unit, without the
 // fields inside of them.
-func (c *comparer) items(e fieldset.Element, t *schema.Type, before, after occurrences) {
+func (c *comparer) compareItems(e fieldset.Element, t *schema.Type, before, after occurrences) {
 	switch {
 	case !before.duplicate() && !after.duplicate():
 		if !document.Same(before.item(), after.item()) {
-			c.child(e, t, before.item(), after.item())
+			c.compareChild(e, t, before.item(), after.item())
 		}
 	case before.duplicate() && after.duplicate():
 		if !before.equal(after) {
@@ -368,12 +370,12 @@ func (c *comparer) items(e fieldset.Element, t *schema.Type, before, after occur
 		}
 	case before.duplicate():
 		if after.first >= 0 {
-			c.child(e, t, document.Value{}, after.item())
+			c.compareChild(e, t, document.Value{}, after.item())
 		}
 		c.sets[removed].Push(e, true, fieldset.Set{})
 	default:
 		if before.first >= 0 {
-			c.child(e, t, before.item(), document.Value{})
+			c.compareChild(e, t, before.item(), document.Value{})
 		}
 		c.sets[added].Push(e, true, fieldset.Set{})
 	}

@@ -72,8 +72,8 @@ func (e *ConflictError) describe() string {
 	return string(b)
 }
 
-// maxShownConflicts is the maximum number of conflicts that ConflictError.Error lists. ConflictError.Conflicts contains
-// all of them.
+// maxShownConflicts is the maximum number of conflicts that ConflictError.Error lists. ConflictError.Conflicts is not
+// truncated.
 const maxShownConflicts = 50
 
 // appendManager appends the entry's manager, operation, version, subresource and time for error messages.
@@ -128,7 +128,8 @@ func checkConflicts(candidates []conflictCandidate, r Request) error {
 	return e
 }
 
-// mergeOwners merges adjacent conflicts with the same path into one conflict with the Owners of all of them.
+// mergeOwners merges adjacent conflicts with the same path into one conflict whose Owners are the union of their
+// Owners.
 func mergeOwners(conflicts []Conflict) []Conflict {
 	last := 0
 	for _, c := range conflicts[1:] {
@@ -153,7 +154,7 @@ type conflictWalker struct {
 	union   fieldset.Set
 
 	path   fieldset.Path
-	frozen int // number of elements of path that a Conflict in found shares and that must not be overwritten
+	frozen int // number of leading elements of path that belong to a Conflict in found, and must not be overwritten
 	found  []Conflict
 }
 
@@ -161,8 +162,8 @@ func newConflictWalker(changes changesAtVersion) *conflictWalker {
 	return &conflictWalker{changes: changes}
 }
 
-// add adds the fields of a candidate that are not forced. It returns false, and adds nothing, if the version of the
-// candidate differs from that of the walker.
+// add adds the fields of a candidate that are not forced. It returns false, and adds nothing, if the candidate and the
+// walker have different versions.
 func (w *conflictWalker) add(c conflictCandidate, forced fieldset.Set) bool {
 	if c.changes.before.version != w.changes.before.version {
 		return false
@@ -182,20 +183,20 @@ func (w *conflictWalker) conflicts() []Conflict {
 	return w.found
 }
 
-// walk appends to w.found the conflicts below the current path. before and after are the values at that path, and sets
-// the fields of each entry below it.
+// walk appends to w.found the conflicts below the current path. before and after are the old and the new value at the
+// current path; sets contains, for each entry, its fields below the current path.
 func (w *conflictWalker) walk(t *schema.Type, before, after document.Value, fields fieldset.Set, sets []fieldset.Set) {
 	if t == nil {
 		t = schema.Untyped
 	}
-	at := len(w.path)
+	depth := len(w.path)
 	var beforeArray, afterArray [16]selectedItem
 	beforeItems, afterItems := selectInSetOrder(beforeArray[:0], t, before, fields), selectInSetOrder(afterArray[:0], t, after, fields)
 	for i := range fields.Len() {
 		e := fields.Element(i)
 		child, _ := childType(t, e)
 		beforeChild, afterChild := childOf(before, beforeItems, e, i), childOf(after, afterItems, e, i)
-		w.descend(at, e)
+		w.descend(depth, e)
 		if fields.Member(i) {
 			w.frozen = len(w.path)
 			w.found = append(w.found, Conflict{Path: slices.Clip(w.path), Owners: w.ownersOf(e, sets), Live: beforeChild, Wanted: afterChild})
@@ -204,16 +205,17 @@ func (w *conflictWalker) walk(t *schema.Type, before, after document.Value, fiel
 			w.walk(child, beforeChild, afterChild, below, setsBelow(sets, e))
 		}
 	}
-	w.path = w.path[:at]
+	w.path = w.path[:depth]
 }
 
-// descend sets the path to its first at elements followed by e. Conflicts share the memory of their paths if one path
-// is a prefix of the other; otherwise descend clones the path, so that it does not overwrite the path of a Conflict.
-func (w *conflictWalker) descend(at int, e fieldset.Element) {
-	if w.frozen > at {
-		w.path, w.frozen = slices.Clone(w.path[:at]), 0
+// descend truncates the current path to depth elements and appends e. Conflicts share the memory of their paths if one
+// path is a prefix of the other; otherwise descend clones the path, so that it does not overwrite the path of a
+// Conflict.
+func (w *conflictWalker) descend(depth int, e fieldset.Element) {
+	if w.frozen > depth {
+		w.path, w.frozen = slices.Clone(w.path[:depth]), 0
 	}
-	w.path = append(w.path[:at], e)
+	w.path = append(w.path[:depth], e)
 }
 
 // ownersOf returns the managed fields entries whose field set has the path element e as a member.
@@ -227,7 +229,7 @@ func (w *conflictWalker) ownersOf(e fieldset.Element, sets []fieldset.Set) []Ent
 	return owners
 }
 
-// setsBelow returns, for each set, the part of it below the path element e.
+// setsBelow returns, for each set, the subset below the path element e, with paths relative to e.
 func setsBelow(sets []fieldset.Set, e fieldset.Element) []fieldset.Set {
 	below := make([]fieldset.Set, len(sets))
 	for i, set := range sets {

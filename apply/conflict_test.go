@@ -45,14 +45,14 @@ func TestConflicts(t *testing.T) {
 				return
 			}
 			s.conflict("m2", c.two, c.want...)
-			s.want(c.one) // a conflict changes nothing
+			s.want(c.one) // a conflict does not change the live object
 			s.force("m2", c.two)
 			for _, e := range s.live.Entries {
 				fields, _ := e.Fields()
 				for _, want := range c.want {
 					path := mustPath(want[:len(want)-len(" m1")])
 					if e.Manager == "m1" && fields.Has(path) {
-						t.Errorf("m1 still owns %v", path)
+						t.Errorf("m1 owns %v after m2 has forced it, want it owned only by m2", path)
 					}
 				}
 			}
@@ -81,7 +81,7 @@ func TestConflictDetails(t *testing.T) {
 	for _, conflict := range c.Conflicts {
 		for _, owner := range conflict.Owners {
 			if live := s.entry(entryName(owner)); owner != live {
-				t.Errorf("%v: owner = %v, want its entry %v", conflict.Path, owner, live)
+				t.Errorf("owner of %v = %v, want the entry %v of the live object", conflict.Path, owner, live)
 			}
 		}
 	}
@@ -130,7 +130,8 @@ To leave a field to its owners, remove it from the configuration; to become a co
 	}
 }
 
-// TestForcePaths: ForcePaths takes over only the conflicts at or below the paths, Force takes over all.
+// TestForcePaths: ForcePaths takes over only the conflicting fields at or below its paths; Force takes over all
+// conflicting fields.
 func TestForcePaths(t *testing.T) {
 	const one = `{number: 1, text: x, map: {a: 1, b: 1}, items: [{name: a, value: 1}, {name: b, value: 1}]}`
 	const two = `{number: 2, text: z, map: {a: 2, b: 2}, items: [{name: a, value: 2}, {name: b, value: 2}]}`
@@ -138,7 +139,7 @@ func TestForcePaths(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		paths []string
-		left  []int // indexes of the conflicts that are not forced, in the slice all
+		left  []int // indexes, in the slice all, of the conflicts that are not forced
 	}{
 		{"none", nil, []int{0, 1, 2, 3, 4, 5}},
 		{"one field", []string{".number"}, []int{0, 1, 2, 3, 5}},

@@ -16,11 +16,12 @@ type difference struct {
 	entries map[string]string
 	manager string
 	config  string
-	// theirs is the resulting document of structured-merge-diff, ours is the document of the engine.
+	// theirs is the document that structured-merge-diff returns; ours is the document that the engine returns.
 	theirs, ours string
 }
 
-// checkDifference runs the request on structured-merge-diff and on both engines.
+// checkDifference runs the request on structured-merge-diff, on the fast engine and on the plain engine, and checks the
+// resulting documents.
 func checkDifference(t *testing.T, d difference) {
 	t.Helper()
 	live := Object{Document: parse(d.live)}
@@ -93,9 +94,9 @@ func TestDifferencePruningSeesEmptyLists(t *testing.T) {
 	})
 }
 
-// TestDifferenceItemsKeepTheirKeys: if an item is owned by another manager but its key field is not, upstream prunes
-// the key field, and with it loses the item. The engine keeps the key as long as the item exists, because it is the
-// item's identity.
+// TestDifferenceItemsKeepTheirKeys: if a list item is owned by another manager but its key field is not, upstream
+// prunes the key field, and thereby loses the item. The engine keeps the key field as long as the item exists, because
+// the key is the item's identity.
 func TestDifferenceItemsKeepTheirKeys(t *testing.T) {
 	checkDifference(t, difference{
 		live:    `{items: [{name: a, value: 1}]}`,
@@ -113,7 +114,7 @@ func TestDifferenceEqualNumbersKeepTheirSpelling(t *testing.T) {
 		{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`}}}
 	config, r := parse(`{number: 1, text: b}`), Request{Manager: "me", Version: "v1"}
 	if text := testOracle.apply(live, config, r).doc.JSON(); text != `{"number":1,"text":"b"}` {
-		t.Errorf("structured-merge-diff returns %s; its behaviour has changed", text)
+		t.Errorf("structured-merge-diff returns %s, want the applied spelling 1; its behaviour has changed", text)
 	}
 	for _, plain := range []bool{false, true} {
 		got, err := mustEngine(Options{plain: plain}).Apply(live, config, r)
@@ -143,7 +144,7 @@ func TestDifferenceUnchangedValuesAreNotCheckedAgain(t *testing.T) {
 		`{number: text, undeclared: 1}`: false,
 	} {
 		if theirs := testOracle.apply(live, parse(config), r); theirs.err == nil {
-			t.Errorf("%s: structured-merge-diff accepts it; its behaviour has changed", config)
+			t.Errorf("structured-merge-diff accepts %s, want an error; its behaviour has changed", config)
 		}
 		for _, plain := range []bool{false, true} {
 			if _, err := mustEngine(Options{plain: plain}).Apply(live, parse(config), r); (err == nil) != accepted {

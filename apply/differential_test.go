@@ -38,11 +38,11 @@ func (w *randomKind) Type(version string) (*schema.Type, bool) {
 
 // Convert implements Versions.
 func (w *randomKind) Convert(doc document.Value, from, to string) (document.Value, error) {
-	return rename(doc, from, to), nil
+	return convertFieldNames(doc, from, to), nil
 }
 
-// rename converts a document between versions: versions of a randomKind differ in the names of the root's fields.
-func rename(doc document.Value, from, to string) document.Value {
+// convertFieldNames converts a document between versions: versions of a randomKind differ in the names of the root's fields.
+func convertFieldNames(doc document.Value, from, to string) document.Value {
 	var fields []document.Field
 	for name, v := range doc.Fields() {
 		name = strings.TrimSuffix(name, from)
@@ -54,24 +54,24 @@ func rename(doc document.Value, from, to string) document.Value {
 	return document.NewMap(fields...)
 }
 
-// isLetter reports whether a name is one of fieldNames.
+// isLetter reports whether a name is one of the letters in fieldNames.
 func isLetter(name string) bool { return len(name) == 1 && name[0] >= 'a' && name[0] <= 'e' }
 
 // newRandomKind returns a kind with the versions v1 and v2.
 func newRandomKind(g generator) *randomKind {
 	s := g.schema()
 	w := &randomKind{types: map[string]*schema.Type{"v1": translate(s)}}
-	schemas := map[string]*smd.Schema{"v1": s, "v2": renamed(s, "v2")}
+	schemas := map[string]*smd.Schema{"v1": s, "v2": renameRootFields(s, "v2")}
 	w.types["v2"] = translate(schemas["v2"])
-	w.oracle = newOracle(schemas, nil, rename)
+	w.oracle = newOracle(schemas, nil, convertFieldNames)
 	w.fast = mustEngine(Options{Versions: w, MaxUpdateEntries: 1000})
 	w.plain = mustEngine(Options{Versions: w, MaxUpdateEntries: 1000, plain: true})
 	return w
 }
 
-// renamed returns a copy of a schema with a new root type whose fields have a suffix. References to the old root type
+// renameRootFields returns a copy of a schema with a new root type whose fields have a suffix. References to the old root type
 // are unchanged.
-func renamed(s *smd.Schema, suffix string) *smd.Schema {
+func renameRootFields(s *smd.Schema, suffix string) *smd.Schema {
 	root := smd.TypeDef{Name: "T0", Atom: smd.Atom{Map: &smd.Map{ElementType: s.Types[0].Map.ElementType}}}
 	for _, f := range s.Types[0].Map.Fields {
 		f.Name += suffix
@@ -82,9 +82,9 @@ func renamed(s *smd.Schema, suffix string) *smd.Schema {
 
 // step is one request of a history.
 type step struct {
-	update bool
-	doc    document.Value
-	r      Request
+	update  bool
+	doc     document.Value
+	request Request
 }
 
 func (s step) String() string {
@@ -92,15 +92,15 @@ func (s step) String() string {
 	if s.update {
 		op = "update"
 	}
-	return fmt.Sprintf("%s by %s at %s force=%v: %v", op, s.r.Manager, s.r.Version, s.r.Force, s.doc)
+	return fmt.Sprintf("%s by %s at %s force=%v: %v", op, s.request.Manager, s.request.Version, s.request.Force, s.doc)
 }
 
-// historyStats counts the steps of histories, and those that were accepted.
+// historyStats counts the steps of histories, and the steps that were accepted.
 type historyStats struct{ steps, accepted int }
 
 // runHistory runs random requests and compares the results of the engines and of structured-merge-diff. Each step
 // starts from the engine's result, so that steps are compared independently. Strict histories have no empty granular
-// lists and no invalid documents; the others compare only the fast and the plain engine.
+// lists and no invalid documents; in other histories only the fast and the plain engine are compared.
 func runHistory(g generator, steps int, versions []string, strict bool) (historyStats, error) {
 	var p historyStats
 	w := newRandomKind(g)
@@ -111,20 +111,20 @@ func runHistory(g generator, steps int, versions []string, strict bool) (history
 		s := w.step(g, live, configs, versions, strict)
 		at := live
 		if !live.Document.IsAbsent() {
-			at.Document = rename(live.Document, "v1", s.r.Version)
+			at.Document = convertFieldNames(live.Document, "v1", s.request.Version)
 		}
 		result, err := w.compareStep(at, s, strict)
 		if err != nil {
 			return p, fmt.Errorf("step %d: %w\nlive %v\n  entries %v\n  %v", p.steps, err, at.Document, at.Entries, s)
 		}
 		if result == nil {
-			continue // rejected by both engines and by structured-merge-diff
+			continue // the request was rejected by both engines and by structured-merge-diff
 		}
 		p.accepted++
 		if !s.update {
-			configs[s.r.Manager] = rename(s.doc, s.r.Version, "v1")
+			configs[s.request.Manager] = convertFieldNames(s.doc, s.request.Version, "v1")
 		}
-		live = Object{rename(result.Document, s.r.Version, "v1"), result.Entries}
+		live = Object{convertFieldNames(result.Document, s.request.Version, "v1"), result.Entries}
 		if strict {
 			live.Document = withoutEmptyLists(w.types["v1"], live.Document)
 		}
@@ -133,7 +133,7 @@ func runHistory(g generator, steps int, versions []string, strict bool) (history
 }
 
 // compareStep runs a request on both engines and on structured-merge-diff and compares the results. It returns the
-// resulting object, nil if all reject the request.
+// resulting object, nil if both engines and structured-merge-diff reject the request.
 func (w *randomKind) compareStep(live Object, s step, strict bool) (*Object, error) {
 	ours, err := s.run(w.fast, live)
 	plain, errPlain := s.run(w.plain, live)
@@ -141,11 +141,11 @@ func (w *randomKind) compareStep(live Object, s step, strict bool) (*Object, err
 	if s.update {
 		runOracle = w.oracle.update
 	}
-	if d := diffOutcomes(ourOutcome(plain, errPlain), runOracle(live, s.doc, s.r), live.Entries); d != "" && strict {
+	if d := diffOutcomes(ourOutcome(plain, errPlain), runOracle(live, s.doc, s.request), live.Entries); d != "" && strict {
 		return nil, fmt.Errorf("the plain engine differs from structured-merge-diff:\n%s", d)
 	}
 	if dump(ours.Object) != dump(plain.Object) || ours.NoOp != plain.NoOp || fmt.Sprint(err) != fmt.Sprint(errPlain) {
-		return nil, fmt.Errorf("the fast engine differs from the plain one:\nNoOp=%v, error %v\n%s\nNoOp=%v, error %v\n%s",
+		return nil, fmt.Errorf("the engines differ:\nfast: NoOp=%v, error %v\n%s\nplain: NoOp=%v, error %v\n%s",
 			ours.NoOp, err, dump(ours.Object), plain.NoOp, errPlain, dump(plain.Object))
 	}
 	if err != nil {
@@ -157,27 +157,26 @@ func (w *randomKind) compareStep(live Object, s step, strict bool) (*Object, err
 	if s.update {
 		return &ours.Object, nil
 	}
-	again, err := w.fast.Apply(ours.Object, s.doc, s.r)
+	again, err := w.fast.Apply(ours.Object, s.doc, s.request)
 	// An object without managed fields entries gets the entry before-first-apply in the next request.
 	tracked := len(ours.Object.Entries) > 0
 	if err != nil || tracked && !again.NoOp {
-		return nil, fmt.Errorf("applying again is not a no-op: %v\n%v\n%v", err, ours.Object, again.Object)
+		return nil, fmt.Errorf("the second Apply() is not a no-op: error %v\nfirst result %v\nsecond result %v", err, ours.Object, again.Object)
 	}
 	return &ours.Object, nil
 }
 
-// step returns a random request, often similar to the live object or to the configuration that the manager applied
-// before.
+// step returns a random request, often similar to the live object or to the manager's last configuration.
 func (w *randomKind) step(g generator, live Object, configs map[string]document.Value, versions []string, strict bool) step {
 	s := step{update: g.chance(35)}
-	s.r = Request{
+	s.request = Request{
 		Manager: pick(g, "m1", "m2", "m3"),
 		Version: versions[g.IntN(len(versions))],
 		Time:    time.Unix(1_700_000_000, 0).UTC(),
 		Force:   g.chance(50),
 	}
 	t := w.types["v1"]
-	switch config, applied := configs[s.r.Manager]; {
+	switch config, applied := configs[s.request.Manager]; {
 	case s.update && g.chance(70) && !live.Document.IsAbsent():
 		s.doc = g.mutate(t, live.Document, true)
 	case !s.update && applied && g.chance(60):
@@ -195,7 +194,7 @@ func (w *randomKind) step(g generator, live Object, configs map[string]document.
 	} else if w.invalid && s.update && g.chance(15) {
 		s.doc = s.doc.With(pick(g, fieldNames...), g.value(schema.Opaque, 2, true))
 	}
-	s.doc = rename(s.doc, "v1", s.r.Version)
+	s.doc = convertFieldNames(s.doc, "v1", s.request.Version)
 	return s
 }
 
@@ -204,7 +203,8 @@ func reproduceCommand(seed uint64) string {
 	return fmt.Sprintf("reproduce with: go test ./apply -seed %d -histories 1", seed)
 }
 
-// TestDifferential compares random histories with structured-merge-diff, at one version and at two.
+// TestDifferential compares the engine with structured-merge-diff on random histories, with one version and with two
+// versions.
 func TestDifferential(t *testing.T) {
 	for _, versions := range [][]string{{"v1"}, {"v1", "v2"}} {
 		t.Run(strings.Join(versions, "+"), func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestDifferential(t *testing.T) {
 			}
 			t.Logf("%d steps agree, %d accepted", total.steps, total.accepted)
 			if total.accepted < total.steps/2 && *histories >= 100 { // a single history may have mostly rejected requests
-				t.Error("most requests are rejected by all; change the generator")
+				t.Errorf("%d of %d requests were accepted, want at least half; change the generator", total.accepted, total.steps)
 			}
 		})
 	}
@@ -247,7 +247,7 @@ func TestTranslatedSchemaFits(t *testing.T) {
 	}
 }
 
-// smdFields returns the field set of a document according to structured-merge-diff.
+// smdFields returns the field set that structured-merge-diff computes for a document.
 func smdFields(w *randomKind, v document.Value) string {
 	tv, err := w.oracle.typed(v, "v1")
 	if err != nil {

@@ -5,7 +5,8 @@ import "testing"
 // Items of lists of type set and map must be unique in a configuration. Live lists may have duplicates, because updates
 // are not validated and schemas change.
 
-// TestDuplicatesRejected: a configuration with duplicate items is rejected; the error has the indexes of both.
+// TestDuplicatesRejected: a configuration with duplicate items is rejected; the error contains the indexes of both
+// items.
 func TestDuplicatesRejected(t *testing.T) {
 	for _, c := range []struct {
 		name, config string

@@ -19,8 +19,8 @@ type containerEdit struct {
 	changed bool
 }
 
-// edit returns a containerEdit of the map or list from, which builds its result in docs.
-func edit(docs *fastdoc.Builder, from document.Value) containerEdit {
+// newContainerEdit returns a containerEdit of the map or list from, which builds its result in docs.
+func newContainerEdit(docs *fastdoc.Builder, from document.Value) containerEdit {
 	return containerEdit{docs: docs, from: from, mark: docs.Mark()}
 }
 
@@ -39,7 +39,7 @@ func (e *containerEdit) set(i int, v document.Value) {
 	e.done = i + 1
 }
 
-// result returns the container with all changes, the original container if there are none.
+// result returns the container with all changes. If there are no changes, it returns the original container.
 func (e *containerEdit) result() document.Value {
 	if !e.changed {
 		return e.from
@@ -83,7 +83,7 @@ func (r remover) value(t *schema.Type, v document.Value, fields fieldset.Set) do
 }
 
 func (r remover) fields(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
-	rest := edit(r.docs, v)
+	rest := newContainerEdit(r.docs, v)
 	for at := range fields.Len() {
 		e := fields.Element(at)
 		if e.Kind() != fieldset.FieldName {
@@ -103,7 +103,7 @@ func (r remover) fields(t *schema.Type, v document.Value, fields fieldset.Set) d
 }
 
 func (r remover) items(l *schema.List, v document.Value, fields fieldset.Set) document.Value {
-	rest := edit(r.docs, v)
+	rest := newContainerEdit(r.docs, v)
 	var array [16]selectedItem
 	for _, s := range selectItems(array[:0], l, v, fields) {
 		if fields.Member(s.setIndex) {

@@ -120,8 +120,8 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 	}
 	self, previous := managed.recordApply(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, in)
 
-	// 3. Prune the fields that the applier released. in.merged does not contain the fields that unset markers remove;
-	// defaulting may add them again.
+	// 3. Prune the fields that the applier released. in.merged does not contain the fields at which the configuration
+	// has unset markers; defaulting may set these fields again.
 	after, afterUnset := versioned{in.merged, t, r.Version}, before
 	afterUnset.doc = remove(t, before.doc, in.unset)
 	if previous != nil {
@@ -141,8 +141,8 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 		after.doc = e.options.Default(after.doc)
 	}
 
-	// 4. Compare the object before and after, and remove the changed fields from the entries of other managers; return
-	// a ConflictError if they own such a field and it is not forced.
+	// 4. Compare the old and the new document, and remove the changed fields from the entries of other managers; return
+	// a ConflictError if another manager owns a changed field that is not forced.
 	c := newVersionedChanges(e, before, after, afterUnset)
 	if err := managed.disownChanged(c, self, r); err != nil {
 		return Result{}, err

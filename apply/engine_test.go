@@ -18,7 +18,7 @@ func TestNewRejectsInvalidOptions(t *testing.T) {
 		{Options{Versions: OneVersion("v1", schema.Untyped), MaxUpdateEntries: -1}, "Options.MaxUpdateEntries: expected 0 or more, received -1"},
 	} {
 		if _, err := New(c.options); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("New() = %v, want error containing %q", err, c.want)
+			t.Errorf("New() = %v, want an error that contains %q", err, c.want)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestRejectsTopologyWithoutMap(t *testing.T) {
 		_, extracted := e.Extract(live, r)
 		for _, err := range []error{applied, updated, extracted} {
 			if err == nil || !strings.Contains(err.Error(), "use schema.Untyped") {
-				t.Errorf("%s: error = %v, want one containing \"use schema.Untyped\"", name, err)
+				t.Errorf("%s: error = %v, want an error that contains \"use schema.Untyped\"", name, err)
 			}
 		}
 	}
@@ -53,6 +53,6 @@ func TestRejectsTopologyWithoutMap(t *testing.T) {
 func TestUpdateRejectsAbsentDocument(t *testing.T) {
 	s := newScript(t)
 	if _, err := s.fast.Update(Object{}, document.Value{}, s.request("m")); err == nil || !strings.Contains(err.Error(), "expected an object, received absent") {
-		t.Errorf("Update(absent) error = %v, want expected an object", err)
+		t.Errorf("Update(absent) error = %v, want an error that contains \"expected an object\"", err)
 	}
 }

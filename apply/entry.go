@@ -56,15 +56,15 @@ func (e Entry) identity() [4]string {
 func compareEntries(a, b Entry) int {
 	return cmp.Or(
 		strings.Compare(string(a.Operation), string(b.Operation)),
-		cmp.Compare(seconds(a.Time), seconds(b.Time)),
+		cmp.Compare(unixSeconds(a.Time), unixSeconds(b.Time)),
 		strings.Compare(a.Manager, b.Manager),
 		strings.Compare(a.APIVersion, b.APIVersion),
 		strings.Compare(a.Subresource, b.Subresource),
 	)
 }
 
-// seconds returns t in Unix seconds, 0 for the zero time.
-func seconds(t time.Time) int64 {
+// unixSeconds returns t in Unix seconds, 0 for the zero time.
+func unixSeconds(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
@@ -72,7 +72,7 @@ func seconds(t time.Time) int64 {
 }
 
 // SortEntries sorts entries as Kubernetes does: by operation, time, manager, version and subresource. The entries of a
-// [Result] are sorted if those of the live object were sorted, or if any entry changed.
+// [Result] are sorted if the entries of the live object were sorted, or if any entry changed.
 func SortEntries(entries []Entry) {
 	if !slices.IsSortedFunc(entries, compareEntries) {
 		slices.SortStableFunc(entries, compareEntries)

@@ -53,13 +53,13 @@ func yaml(text string) document.Value {
 	return v
 }
 
-// by returns a request of a manager.
-func by(manager string) apply.Request {
+// requestBy returns a request of the field manager.
+func requestBy(manager string) apply.Request {
 	return apply.Request{Manager: manager, Version: "apps/v1", Time: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)}
 }
 
-// show prints the document and the entries of an object.
-func show(o apply.Object) {
+// printObject prints the document and the entries of an object.
+func printObject(o apply.Object) {
 	fmt.Println(o.Document)
 	for _, e := range o.Entries {
 		fmt.Println(e.Manager, e.Operation, e.FieldsV1)
@@ -94,8 +94,8 @@ func Example() {
 	// .data.color is "red" owned by alice and would become "blue"
 }
 
-// An engine handles one kind at one endpoint. schema.Untyped is for kinds without a schema. The status is a reset
-// field here, so that it gets no owner.
+// An engine handles one kind at one endpoint. schema.Untyped is for kinds without a schema. Here status is a reset
+// field, so that no field manager becomes its owner.
 func ExampleNew() {
 	engine, err := apply.New(apply.Options{
 		Versions: apply.OneVersion("example.com/v1", schema.Untyped),
@@ -116,20 +116,20 @@ func ExampleNew() {
 // Two managers apply to one object; each owns the fields that it applied.
 func ExampleEngine_Apply() {
 	engine := deployments()
-	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, containers: [{name: app, image: app:1}]}`), by("ci"))
+	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, containers: [{name: app, image: app:1}]}`), requestBy("ci"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err = engine.Apply(result.Object, yaml(`containers: [{name: proxy, image: proxy:7}]`), by("mesh"))
+	result, err = engine.Apply(result.Object, yaml(`containers: [{name: proxy, image: proxy:7}]`), requestBy("mesh"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	show(result.Object)
+	printObject(result.Object)
 
 	// Applying the same configuration again is a no-op. Fields that a configuration no longer has are pruned.
-	result, _ = engine.Apply(result.Object, yaml(`containers: [{name: proxy, image: proxy:7}]`), by("mesh"))
+	result, _ = engine.Apply(result.Object, yaml(`containers: [{name: proxy, image: proxy:7}]`), requestBy("mesh"))
 	fmt.Println(result.NoOp)
-	result, _ = engine.Apply(result.Object, yaml(`replicas: 1`), by("ci"))
+	result, _ = engine.Apply(result.Object, yaml(`replicas: 1`), requestBy("ci"))
 	fmt.Println(result.Object.Document)
 	// Output:
 	// {"containers":[{"image":"app:1","name":"app"},{"image":"proxy:7","name":"proxy"}],"replicas":1}
@@ -142,15 +142,15 @@ func ExampleEngine_Apply() {
 // Every write other than an apply is an update: the manager becomes the owner of the fields that it changed.
 func ExampleEngine_Update() {
 	engine := deployments()
-	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, paused: false}`), by("ci"))
+	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, paused: false}`), requestBy("ci"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err = engine.Update(result.Object, yaml(`{replicas: 5, paused: false}`), by("kubectl-scale"))
+	result, err = engine.Update(result.Object, yaml(`{replicas: 5, paused: false}`), requestBy("kubectl-scale"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	show(result.Object)
+	printObject(result.Object)
 	fmt.Print(result.Changes().Modified)
 	// Output:
 	// {"paused":false,"replicas":5}
@@ -162,20 +162,20 @@ func ExampleEngine_Update() {
 // Extract, modify, apply: a controller changes one of its fields without storing its configuration.
 func ExampleEngine_Extract() {
 	engine := deployments()
-	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, paused: true}`), by("controller"))
+	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, paused: true}`), requestBy("controller"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err = engine.Apply(result.Object, yaml(`containers: [{name: app, image: app:1}]`), by("ci"))
+	result, err = engine.Apply(result.Object, yaml(`containers: [{name: app, image: app:1}]`), requestBy("ci"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	config, err := engine.Extract(result.Object, by("controller"))
+	config, err := engine.Extract(result.Object, requestBy("controller"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(config)
-	result, err = engine.Apply(result.Object, config.With("replicas", document.NewInt(2)), by("controller"))
+	result, err = engine.Apply(result.Object, config.With("replicas", document.NewInt(2)), requestBy("controller"))
 	fmt.Println(result.Object.Document, err)
 	// Output:
 	// {"paused":true,"replicas":1}
@@ -190,7 +190,7 @@ func ExampleReadObject() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	show(object)
+	printObject(object)
 	fields, err := object.Entries[0].Fields()
 	fmt.Println(fields.Has(fieldset.Names("replicas")), err)
 	// Output:
@@ -202,11 +202,11 @@ func ExampleReadObject() {
 // An unset marker removes a field and owns its absence.
 func ExampleOptions_unset() {
 	engine := deployments()
-	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, containers: [{name: app}, {name: debug}]}`), by("ci"))
+	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, containers: [{name: app}, {name: debug}]}`), requestBy("ci"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	r := by("policy")
+	r := requestBy("policy")
 	r.Force = true
 	result, err = engine.Apply(result.Object, yaml(`
 replicas: {k8s_io__value: unset}
@@ -215,8 +215,8 @@ containers: [{name: debug, k8s_io__value: unset}]
 	if err != nil {
 		log.Fatal(err)
 	}
-	show(result.Object)
-	_, err = engine.Apply(result.Object, yaml(`{replicas: 3, containers: [{name: app}]}`), by("ci"))
+	printObject(result.Object)
+	_, err = engine.Apply(result.Object, yaml(`{replicas: 3, containers: [{name: app}]}`), requestBy("ci"))
 	fmt.Println(err)
 	// Output:
 	// {"containers":[{"name":"app"}]}
@@ -230,19 +230,19 @@ containers: [{name: debug, k8s_io__value: unset}]
 // A conflict has the path, the live value, the applied value and the owners. ForcePaths takes over single fields.
 func ExampleConflictError() {
 	engine := deployments()
-	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, paused: true}`), by("ci"))
+	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, paused: true}`), requestBy("ci"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	config := yaml(`{replicas: 3, paused: true}`)
-	_, err = engine.Apply(result.Object, config, by("autoscaler"))
+	_, err = engine.Apply(result.Object, config, requestBy("autoscaler"))
 	var conflict *apply.ConflictError
 	if errors.As(err, &conflict) {
 		for _, c := range conflict.Conflicts {
 			fmt.Printf("%v is %v, wanted %v, owned by %s\n", c.Path, c.Live, c.Wanted, c.Owners[0].Manager)
 		}
 	}
-	r := by("autoscaler")
+	r := requestBy("autoscaler")
 	r.ForcePaths = []fieldset.Path{fieldset.Names("replicas")}
 	result, err = engine.Apply(result.Object, config, r)
 	fmt.Println(result.Object.Document, err)

@@ -14,8 +14,8 @@ import (
 // ErrNoManagedFields reports that an object has no managedFields: it was read without them, or they were cleared.
 var ErrNoManagedFields = errors.New("expected an object with managedFields, received none; read the object without removing them")
 
-// Extract returns a configuration that contains the fields that a manager owns through its Apply entry, so that
-// applying it changes nothing. It contains the live values of these fields, the keys of list items, and unset markers
+// Extract returns a configuration that contains the fields that a manager owns through its Apply entry. Applying the
+// configuration changes nothing. It contains the live values of these fields, the keys of list items, and unset markers
 // for owned fields that are absent. The configuration is at the version of the manager's entry. For a manager without
 // an Apply entry, it contains only apiVersion, kind, name and namespace. Extract returns [ErrNoManagedFields] if the
 // object has no entries, an [*EntryError] if managedFields can't be decoded, and an error that wraps [ErrVersionGone]
@@ -52,7 +52,7 @@ func (e *Engine) Extract(live Object, r Request) (document.Value, error) {
 	return withIdentity(x.fields(doc.t.Map, doc.doc, fields), doc.doc), nil
 }
 
-// withIdentity sets apiVersion, kind, name and namespace of a configuration to those of the document.
+// withIdentity returns the configuration with the apiVersion, kind, name and namespace of the document doc.
 func withIdentity(config, doc document.Value) document.Value {
 	for _, name := range []string{"apiVersion", "kind"} {
 		config = config.With(name, doc.Get(name))
@@ -107,8 +107,8 @@ func (x *extractor) value(t *schema.Type, v document.Value, below fieldset.Set) 
 	return v
 }
 
-// nonEmpty returns the container extracted, or an absent value if it is empty and the container itself is not owned. v
-// is the live container, and below contains the owned fields below it.
+// nonEmpty returns the container extracted. It returns an absent value if extracted is empty and the manager does not
+// own the container itself. v is the live container, and below contains the owned fields below it.
 func (x *extractor) nonEmpty(v document.Value, below fieldset.Set, extracted document.Value) document.Value {
 	if extracted.Len() == 0 && (v.IsAbsent() || !below.IsEmpty()) {
 		return document.Value{}
@@ -116,7 +116,7 @@ func (x *extractor) nonEmpty(v document.Value, below fieldset.Set, extracted doc
 	return extracted
 }
 
-// fields returns a map with the fields of v that set contains.
+// fields returns a map with the fields of the map v that are in set.
 func (x *extractor) fields(m *schema.Map, v document.Value, set fieldset.Set) document.Value {
 	mark := x.docs.Mark()
 	for i := range set.Len() {
@@ -128,8 +128,8 @@ func (x *extractor) fields(m *schema.Map, v document.Value, set fieldset.Set) do
 	return x.docs.Map(mark)
 }
 
-// items returns a list with the items of v that set contains, in the order of v, followed by unset markers for the
-// owned items that are absent.
+// items returns a list with the items of the list v that are in set, in the order of v, followed by unset markers for
+// the owned items that are absent.
 func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) document.Value {
 	present, _ := elements(l, v)
 	mark := x.docs.Mark()
@@ -149,7 +149,7 @@ func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) do
 	return x.docs.List(mark)
 }
 
-// item returns the owned fields of a list item, and its keys except those that equal their default.
+// item returns a map with the owned fields and the keys of a list item. Keys that equal their default are omitted.
 func (x *extractor) item(l *schema.List, v document.Value, below fieldset.Set) document.Value {
 	if l.Relationship != schema.Keyed || l.Item.Map == nil || l.Item.Map.Atomic {
 		return v

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestExtract: the extracted configuration equals the applied one, and applying it is a no-op.
+// TestExtract: the extracted configuration equals the applied configuration, and applying it is a no-op.
 func TestExtract(t *testing.T) {
 	for _, c := range []struct{ name, mine, others string }{
 		{"scalars", `{number: 1, text: x}`, `flag: true`},
@@ -76,8 +76,8 @@ func TestExtractAfterOtherManagers(t *testing.T) {
 	}
 }
 
-// TestExtractAddsKeys: an extracted item has its keys, also if the manager owns only other fields of the item, as
-// some tools write it.
+// TestExtractAddsKeys: an extracted list item has its keys even if the manager owns only other fields of the item, as
+// in entries that some tools write.
 func TestExtractAddsKeys(t *testing.T) {
 	s := newScript(t)
 	s.live = Object{Document: parse(`{items: [{name: a, value: 1, tags: [x]}], ports: [{port: 1, protocol: UDP, alias: x}, {port: 1, alias: z}]}`),
@@ -137,11 +137,11 @@ func TestExtractSelectsApplyEntry(t *testing.T) {
 	s.subresource = "status"
 	s.apply("me", `status: {b: 1}`)
 	if got := s.extract("me"); !document.Equal(got, parse(`status: {b: 1}`)) {
-		t.Errorf("status: Extract() = %v", got)
+		t.Errorf("Extract() from the status subresource = %v, which is not the configuration applied there", got)
 	}
 	s.subresource = ""
 	if got := s.extract("me"); !document.Equal(got, parse(`text: x`)) {
-		t.Errorf("main resource: Extract() = %v", got)
+		t.Errorf("Extract() from the main resource = %v, which is not the configuration applied there", got)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestExtractAtVersion(t *testing.T) {
 	s.apply("me", `{number: 1, map: {a: 1}}`)
 	s.convertTo("v2")
 	if got := s.extract("me"); !document.Equal(got, parse(`{number: 1, map: {a: 1}}`)) {
-		t.Errorf("Extract() = %v", got)
+		t.Errorf("Extract() = %v, want the configuration at v1", got)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestExtractLostFields(t *testing.T) {
 	s.apply("me", `{number: 1, text: x, set: [a, b], items: [{name: a}, {name: b}]}`)
 	s.update("u", `{number: 2, text: x, set: [b], items: [{name: b}]}`)
 	if got := s.extract("me"); !document.Equal(got, parse(`{text: x, set: [b], items: [{name: b}]}`)) {
-		t.Errorf("Extract() = %v", got)
+		t.Errorf("Extract() = %v, want it without number, set item a and list item a", got)
 	}
 }
 
@@ -171,6 +171,6 @@ func TestExtractWithoutUnsetOption(t *testing.T) {
 	s.apply("me", `{number: {k8s_io__value: unset}, text: x, items: [{name: a, k8s_io__value: unset}]}`)
 	s.fast = mustEngine(Options{})
 	if got := s.extract("me"); !document.Equal(got, parse(`text: x`)) {
-		t.Errorf("Extract() = %v", got)
+		t.Errorf("Extract() = %v, want only text: x", got)
 	}
 }

@@ -23,14 +23,15 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// This file compares whole objects with the results of Kubernetes' FieldManager: conflicts, document, entries with their
-// order and time; untracked metadata, reset fields, before-first-apply, and the limit of Update entries.
+// This file compares whole objects with the results of Kubernetes' FieldManager: conflicts, documents, and managed
+// fields entries with their order and time. The histories contain untracked metadata, reset fields, the entry
+// before-first-apply, and more Update entries than the limit.
 
 var widgets = k8sschema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 
 const widgetVersion = "example.com/v1"
 
-// endpoint is the main resource or a subresource of a kind, with both implementations.
+// endpoint is the main resource or a subresource of a kind, with its Engine and its upstream FieldManager.
 type endpoint struct {
 	subresource string
 	ours        *Engine
@@ -72,7 +73,7 @@ func newWidgetKind(g generator) *widgetKind {
 	return c
 }
 
-// addEndpoint adds an endpoint with its reset fields.
+// addEndpoint adds an endpoint. reset and theirReset are its reset fields for the Engine and for the FieldManager.
 func (c *widgetKind) addEndpoint(subresource, reset string, theirReset ...fieldpath.Path) {
 	filter := fieldpath.NewExcludeSetFilter(fieldpath.NewSet(theirReset...))
 	theirs, err := managedfields.NewDefaultFieldManager(c, c, c, c, widgets, widgets.GroupVersion(), subresource,
@@ -84,7 +85,8 @@ func (c *widgetKind) addEndpoint(subresource, reset string, theirReset ...fieldp
 	c.endpoints = append(c.endpoints, endpoint{subresource, ours, theirs})
 }
 
-// The following methods implement the interfaces of a FieldManager: types, and no conversion or defaulting.
+// The following methods implement the interfaces that a FieldManager requires. There is no conversion and no
+// defaulting.
 
 func (c *widgetKind) ObjectToTyped(o runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	content := o.(*unstructured.Unstructured).UnstructuredContent()
@@ -113,7 +115,8 @@ func (c *widgetKind) New(kind k8sschema.GroupVersionKind) (runtime.Object, error
 	return o, nil
 }
 
-// toUpstream converts an object to unstructured. An object that does not exist yet has only apiVersion and kind.
+// toUpstream converts an Object to an Unstructured. For an object that does not exist yet, the result has only
+// apiVersion and kind.
 func (c *widgetKind) toUpstream(o Object) *unstructured.Unstructured {
 	if o.Document.IsAbsent() {
 		empty, _ := c.New(widgets)
@@ -126,7 +129,7 @@ func (c *widgetKind) toUpstream(o Object) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: doc.ToGo().(map[string]any)}
 }
 
-// fromUpstream converts an unstructured object. Entries of the current operation get the time now.
+// fromUpstream converts an Unstructured to an Object. Entries that the current operation wrote get the time now.
 func fromUpstream(o runtime.Object, now time.Time) Object {
 	doc, err := document.FromGo(o.(*unstructured.Unstructured).Object)
 	if err != nil {
@@ -151,7 +154,7 @@ func fromUpstream(o runtime.Object, now time.Time) Object {
 	return object
 }
 
-// upstreamConflicts returns the conflicts of a FieldManager's error.
+// upstreamConflicts returns the conflicts in an error of FieldManager.
 func upstreamConflicts(err error) []string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || !apierrors.IsConflict(err) {
@@ -165,7 +168,7 @@ func upstreamConflicts(err error) []string {
 	return all
 }
 
-// ourConflicts returns the conflicts of an engine's error in the words of Kubernetes.
+// ourConflicts returns the conflicts in an error of Engine, in the words of Kubernetes.
 func ourConflicts(err error) []string {
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) {
@@ -232,14 +235,16 @@ func (c *widgetKind) document(g generator, live, last document.Value, update boo
 	)
 }
 
-// withLabel returns the document with one label changed. Such small updates create many Update entries side by side.
+// withLabel returns the document with one label changed. Such small updates by different managers create many Update
+// entries.
 func withLabel(doc document.Value, name string, number int) document.Value {
 	metadata := doc.Get("metadata")
 	labels := metadata.Get("labels").With(name, document.NewString(fmt.Sprint(number)))
 	return doc.With("metadata", metadata.With("labels", labels))
 }
 
-// objectHistory runs random requests on both implementations. Each step starts from the engine's result.
+// objectHistory runs random requests on Engine and on FieldManager, and returns an error at the first difference. Each
+// step starts from the engine's result.
 func objectHistory(g generator, steps, managers int) error {
 	c := newWidgetKind(g)
 	var live Object
@@ -295,8 +300,8 @@ func objectHistory(g generator, steps, managers int) error {
 	return nil
 }
 
-// diffObjects describes the differences of two objects, "" if there are none beyond the deliberate ones. before are
-// the entries before the request.
+// diffObjects describes the differences between the engine's and the upstream object, "" if there are only deliberate
+// ones. before are the managed fields entries before the request.
 func diffObjects(ours, theirs Object, before []Entry) string {
 	d := diffObjectsExactly(ours, theirs)
 	if d != "" && diffObjectsExactly(withoutKeylessItems(ours, before), theirs) == "" {
@@ -305,7 +310,8 @@ func diffObjects(ours, theirs Object, before []Entry) string {
 	return d
 }
 
-// diffObjectsExactly describes the differences of two objects, "" if there are none.
+// diffObjectsExactly describes all differences between the engine's and the upstream object, "" if the objects are
+// equal.
 func diffObjectsExactly(ours, theirs Object) string {
 	if !equalExceptEmptied(ours.Document, theirs.Document) {
 		return fmt.Sprintf("our document:   %v\ntheir document: %v", ours.Document, theirs.Document)

@@ -70,10 +70,10 @@ func (b *setBuilder) items(l *schema.List, v document.Value) fieldset.Set {
 	return b.Set(mark)
 }
 
-// withNamedParents returns the set and every declared field that has a member below it, as EnsureNamedFieldsAreMembers
-// of structured-merge-diff does. Ownership of .spec.replicas does not make .spec a member, but whether .spec may be
-// pruned depends on the members below it. Undeclared map elements and list items are not added, because an owned one is
-// already a member.
+// withNamedParents returns the set with every declared field added that has a member below it, as
+// EnsureNamedFieldsAreMembers of structured-merge-diff does. Ownership of .spec.replicas does not make .spec a member,
+// but whether .spec may be pruned depends on the members below it. Undeclared map elements and list items are not
+// added, because those that are owned are already members.
 func withNamedParents(s fieldset.Set, t *schema.Type) fieldset.Set {
 	var b fastset.Builder
 	return addNamedParents(&b, s, t)

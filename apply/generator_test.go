@@ -11,19 +11,20 @@ import (
 )
 
 // This file generates random schemas, and random values that conform to them. A schema is generated in the form of
-// structured-merge-diff and translated (translate_test.go), so that both implementations use the same one.
+// structured-merge-diff and translated (translate_test.go), so that the engine and structured-merge-diff use the same
+// schema.
 
-// generator generates random values from one source, so that a seed determines a whole history.
+// generator generates random values from one random source, so that a seed determines a whole history.
 type generator struct{ *rand.Rand }
 
 func newGenerator(seed uint64) generator {
 	return generator{rand.New(rand.NewPCG(seed, seed^0x9e3779b97f4a7c15))}
 }
 
-// chance returns true with the given probability.
+// chance returns true with a probability of percent.
 func (g generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-// pick returns one of the choices with equal probability.
+// pick returns one of the choices; all have equal probability.
 func pick[T any](g generator, choices ...T) T { return choices[g.IntN(len(choices))] }
 
 const (
@@ -51,7 +52,7 @@ func (g generator) schema() *smd.Schema {
 
 func typeName(i int) string { return fmt.Sprintf("T%d", i) }
 
-// untypedDefs returns the types that structured-merge-diff uses for fields without a schema.
+// untypedDefs returns the type definitions that structured-merge-diff uses for fields without a schema.
 func untypedDefs() []smd.TypeDef {
 	deduced, atomic := deducedName, atomicName
 	scalar := smd.Untyped
@@ -104,7 +105,7 @@ func (g generator) atom(depth int) smd.Atom {
 	}
 }
 
-// structType returns a struct with a random selection of fieldNames.
+// structType returns a struct type with a random selection of fieldNames.
 func (g generator) structType(depth int, atomic bool) *smd.Map {
 	m := &smd.Map{}
 	if atomic {
@@ -141,7 +142,7 @@ func (g generator) keyedList(depth int) *smd.List {
 	return l
 }
 
-// value returns a random value of a type. duplicates allows duplicate items in lists of type set and map.
+// value returns a random value of a type. If duplicates is true, lists of type set and map may contain duplicate items.
 func (g generator) value(t *schema.Type, depth int, duplicates bool) document.Value {
 	if g.chance(6) && depth > 0 {
 		return document.NewNull()
@@ -186,7 +187,7 @@ func (g generator) listValue(l *schema.List, depth int, duplicates bool) documen
 	return document.NewList(items...)
 }
 
-// isDuplicate reports whether adding the item would add a duplicate.
+// isDuplicate reports whether the item has the same path element as one of the items.
 func (g generator) isDuplicate(l *schema.List, items []document.Value, item document.Value) bool {
 	all, _ := elements(l, document.NewList(append(items[:len(items):len(items)], item)...))
 	return newElementIndex(all).duplicates() != nil
@@ -258,7 +259,7 @@ func isEmptyGranularList(t *schema.Type, v document.Value) bool {
 	return v.Kind() == document.List && v.Len() == 0 && t.List != nil && t.List.Relationship != schema.Atomic
 }
 
-// mutate returns a value with some random changes, so that histories have equal and different values.
+// mutate returns a value with some random changes, so that histories contain both unchanged and changed values.
 func (g generator) mutate(t *schema.Type, v document.Value, duplicates bool) document.Value {
 	return g.mutateAt(t, v, 0, duplicates)
 }

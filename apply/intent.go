@@ -13,8 +13,8 @@ import (
 type intent struct {
 	// config is the configuration. If setsUntracked is true, its unset markers have been removed.
 	config document.Value
-	// merged is the live document with the fields that the configuration sets, and without the fields at which it has
-	// unset markers.
+	// merged is the live document with the fields that the configuration sets, and without the fields at which the
+	// configuration has unset markers.
 	merged document.Value
 	// fieldsV1 is the encoded field set that the applier will own, unset fields included.
 	fieldsV1 string
@@ -82,8 +82,8 @@ func (e *Engine) readInSteps(t *schema.Type, live, config document.Value, reset 
 	return in, nil
 }
 
-// fieldsWithDefaults returns the field set that the applier will own. If defaulting sets fields at which the
-// configuration has unset markers, the applier owns the defaulted values as if it had applied them (KEP-5051).
+// fieldsWithDefaults returns the field set that the applier will own. If defaulting sets a field at which the
+// configuration has an unset marker, the applier owns the default as if it had applied that value (KEP-5051).
 func (e *Engine) fieldsWithDefaults(t *schema.Type, in intent) fieldset.Set {
 	defaulted := e.options.Default(in.merged)
 	restored := pathsOf(t, defaulted).Intersection(in.unset)

@@ -24,7 +24,7 @@ func TestFastEngineRejectsLikePlainEngine(t *testing.T) {
 				want, wantErr := s.run(plain, live)
 				got, err := s.run(e, live)
 				if fmt.Sprint(err) != fmt.Sprint(wantErr) || err == nil && (dump(got.Object) != dump(want.Object) || got.NoOp != want.NoOp) {
-					return fmt.Errorf("corrupted to %v\nover %s: %v\n%s\nplain: %v\n%s", s.doc, dump(live), err, dump(got.Object), wantErr, dump(want.Object))
+					return fmt.Errorf("configuration %v\nlive %s\nfast engine: error %v, object\n%s\nplain engine: error %v, object\n%s", s.doc, dump(live), err, dump(got.Object), wantErr, dump(want.Object))
 				}
 				if err != nil {
 					rejected++
@@ -103,8 +103,8 @@ func TestPruneFieldNamedEllipsis(t *testing.T) {
 	s.want(`free: {a: 1, b: 1}`)
 }
 
-// TestUnsetInItemWithDefaultedKeysOnly: of an item that has only defaulted keys and nothing but unset markers, the
-// applier owns the unset fields but not the item.
+// TestUnsetInItemWithDefaultedKeysOnly: if a list item contains nothing but unset markers, and all its keys are
+// defaulted, the applier owns the unset fields but not the item.
 func TestUnsetInItemWithDefaultedKeysOnly(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `ports: [{port: 1, alias: a}]`)

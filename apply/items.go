@@ -14,7 +14,7 @@ import (
 )
 
 // elements returns the path element of each item of a granular list: its keys, or its value in a list of type set.
-// Items without a valid path element get the zero element, and the error describes the first of them.
+// Items without a valid path element get the zero element; the error describes the first such item.
 //
 // All elements are encoded into one buffer, so that a list of any length costs two allocations.
 func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemError) {
@@ -127,8 +127,8 @@ func sameItem(l *schema.List, a, b document.Value) bool {
 	return true
 }
 
-// keyValue returns the value of a key field in a list item, the key's default if the item does not set it, and an
-// absent value if there is no default.
+// keyValue returns the value of a key field in a list item. If the item does not set the key field, it returns the
+// key's default, or an absent value if there is no default.
 func keyValue(key schema.Key, item document.Value) document.Value {
 	if v := item.Get(key.Name); !v.IsAbsent() {
 		return v
@@ -162,7 +162,7 @@ type elementIndex struct {
 	first map[fieldset.Element]int
 }
 
-// maxLinearItems is the maximum number of items up to which elementIndex searches linearly, without a map.
+// maxLinearItems is the maximum number of items that elementIndex searches linearly; for longer lists it builds a map.
 const maxLinearItems = 8
 
 func newElementIndex(elements []fieldset.Element) elementIndex {
@@ -209,20 +209,20 @@ type selectedItem struct {
 	duplicate bool // another item of the list has the same path element
 }
 
-// maxLinearElements is the maximum number of path elements in the first level of a set up to which selectItems compares
-// each of them with each item. For larger sets, selectByIndex looks the items up in the set.
+// maxLinearElements is the maximum number of path elements in the first level of a set that selectItems compares with
+// each list item. For larger sets, selectByIndex looks up each list item in the set.
 const maxLinearElements = 4
 
-// selectItems appends to the slice to the items of a granular list whose path elements are in the first level of a set,
-// in the order of the list.
-func selectItems(to []selectedItem, l *schema.List, list document.Value, set fieldset.Set) []selectedItem {
+// selectItems appends to selected the items of a granular list whose path elements are in the first level of a set, in
+// the order of the list.
+func selectItems(selected []selectedItem, l *schema.List, list document.Value, set fieldset.Set) []selectedItem {
 	if set.Len() > maxLinearElements {
-		return selectByIndex(to, l, list, set)
+		return selectByIndex(selected, l, list, set)
 	}
 	var targets [maxLinearElements]struct {
 		kind fieldset.ElementKind
 		text string
-		last int // 1 + the index in to of the last appended item with this path element, 0 if there is none
+		last int // 1 + the index in selected of the last appended item with this path element, 0 if there is none
 	}
 	for at := range set.Len() {
 		targets[at].kind, targets[at].text = fastset.Spelling(set.Element(at))
@@ -240,45 +240,46 @@ func selectItems(to []selectedItem, l *schema.List, list document.Value, set fie
 			}
 			duplicate := target.last > 0
 			if duplicate {
-				to[target.last-1].duplicate = true
+				selected[target.last-1].duplicate = true
 			}
-			to = append(to, selectedItem{i, at, duplicate})
-			target.last = len(to)
+			selected = append(selected, selectedItem{i, at, duplicate})
+			target.last = len(selected)
 		}
 	}
-	return to
+	return selected
 }
 
-// selectByIndex is the variant of selectItems for sets with more than maxLinearElements elements.
-func selectByIndex(to []selectedItem, l *schema.List, list document.Value, set fieldset.Set) []selectedItem {
+// selectByIndex is the variant of selectItems for sets with more than maxLinearElements path elements in the first
+// level.
+func selectByIndex(selected []selectedItem, l *schema.List, list document.Value, set fieldset.Set) []selectedItem {
 	items, _ := elements(l, list)
 	duplicates := newElementIndex(items).duplicates()
 	for i, e := range items {
 		if at, found := set.Find(e); found {
-			to = append(to, selectedItem{i, at, duplicates != nil && duplicates[i]})
+			selected = append(selected, selectedItem{i, at, duplicates != nil && duplicates[i]})
 		}
 	}
-	return to
+	return selected
 }
 
-// selectInSetOrder returns the items of a granular list whose path elements are in the first level of a set, in the
-// order of the set; duplicates are in the order of the list. It returns nil if v is not a granular list.
-func selectInSetOrder(to []selectedItem, t *schema.Type, v document.Value, set fieldset.Set) []selectedItem {
+// selectInSetOrder appends to selected the items of a granular list whose path elements are in the first level of a
+// set, in the order of the set; duplicates are in the order of the list. It returns nil if v is not a granular list.
+func selectInSetOrder(selected []selectedItem, t *schema.Type, v document.Value, set fieldset.Set) []selectedItem {
 	if v.Kind() != document.List || t.List == nil || t.List.Relationship == schema.Atomic {
 		return nil
 	}
-	to = selectItems(to, t.List, v, set)
-	slices.SortStableFunc(to, func(a, b selectedItem) int { return cmp.Compare(a.setIndex, b.setIndex) })
-	return to
+	selected = selectItems(selected, t.List, v, set)
+	slices.SortStableFunc(selected, func(a, b selectedItem) int { return cmp.Compare(a.setIndex, b.setIndex) })
+	return selected
 }
 
-// childOf returns the field or the first list item of v that the path element e selects, absent if there is none. items
-// is the result of selectInSetOrder for v and a set; at is the index of e in that set.
-func childOf(v document.Value, items []selectedItem, e fieldset.Element, at int) document.Value {
+// childOf returns the field or the first list item of v that the path element e selects, an absent value if there is
+// none. items is the result of selectInSetOrder for v and a set; setIndex is the index of e in that set.
+func childOf(v document.Value, items []selectedItem, e fieldset.Element, setIndex int) document.Value {
 	if e.Kind() == fieldset.FieldName {
 		return v.Get(e.Name())
 	}
-	if i, found := slices.BinarySearchFunc(items, at, func(s selectedItem, at int) int { return cmp.Compare(s.setIndex, at) }); found {
+	if i, found := slices.BinarySearchFunc(items, setIndex, func(s selectedItem, at int) int { return cmp.Compare(s.setIndex, at) }); found {
 		return v.At(items[i].listIndex)
 	}
 	return document.Value{}
@@ -323,8 +324,8 @@ func fieldType(t *schema.Type, name string) (field *schema.Type, declared bool) 
 	return field, declared
 }
 
-// isMember reports whether a declared field with this value is itself a member of the field set. That is so for leaves,
-// null and empty maps, which have no parts that could be owned.
+// isMember reports whether a declared field with this value is itself a member of the field set. It returns true for
+// leaves, null and empty maps, because these have no parts that could be owned.
 func isMember(t *schema.Type, v document.Value) bool {
 	return v.IsNull() || isEmptyMap(v) || shapeOf(t, v) == leafShape
 }

@@ -55,7 +55,7 @@ func TestUnsetStories(t *testing.T) {
 		s.apply("fieldManager1", `map: {a: 1, b: 2}`)
 		s.force("fieldManager2", `map: {b: {k8s_io__value: unset}}`)
 		s.want(`map: {a: 1}`)
-		// The story does not mention that manager 1 keeps the remaining field.
+		// The user story does not mention that fieldManager1 keeps the field a.
 		s.wantOwners("fieldManager1 .map.a", "fieldManager2 .map.b")
 	})
 	t.Run("owned field", func(t *testing.T) {
@@ -105,12 +105,12 @@ func defaultField(name, value string) func(document.Value) document.Value {
 	}
 }
 
-// unsetCase is a field of testKind with a value and the paths that its applier owns.
+// unsetCase is a field of testKind, with a value that manager 1 applies and that another manager then unsets.
 type unsetCase struct {
 	name, field string
-	value       string // value that manager 1 applies
-	owned       string // paths that manager 1 owns
-	conflicts   string // paths on which unsetting conflicts with manager 1
+	value       string // the value that manager 1 applies
+	owned       string // the paths that manager 1 owns
+	conflicts   string // the paths at which the unset marker conflicts with manager 1
 }
 
 var unsetCases = []unsetCase{
@@ -143,8 +143,9 @@ var unsetCases = []unsetCase{
 	{"recursive struct", "tree", `{child: {child: {value: 1}}}`, ".tree.child.child.value", ".tree.child.child.value"},
 }
 
-// TestUnsetTopologies unsets a field of every topology. Without force it conflicts with every owner of a field
-// inside; with force the field is removed and the manager owns its absence. Setting any value there again conflicts.
+// TestUnsetTopologies unsets a field of every topology. Without force, the unset marker conflicts with every owner of a
+// field inside; with force, the field is removed and the manager owns its absence. Setting any value there again
+// conflicts.
 //
 // "scalar (numeric, string, bool), list (atomic/set/map) and map (atomic/granular), and struct (atomic/granular) and
 // null types"
@@ -172,7 +173,7 @@ func TestUnsetTopologies(t *testing.T) {
 	}
 }
 
-// TestUnsetContainerWithSeveralOwners unsets containers in which several managers own fields.
+// TestUnsetContainerWithSeveralOwners unsets maps and lists in which several managers own fields.
 func TestUnsetContainerWithSeveralOwners(t *testing.T) {
 	for _, c := range []struct {
 		name, field, one, two string
@@ -471,7 +472,7 @@ func TestUnsetDefaults(t *testing.T) {
 		s.conflict("m2", `struct: {a: 6}`, ".struct.a m1")
 	})
 	t.Run("Default is not called without markers", func(t *testing.T) {
-		s := newScript(t, Options{Unset: true, Default: func(document.Value) document.Value { panic("called") }})
+		s := newScript(t, Options{Unset: true, Default: func(document.Value) document.Value { panic("Default was called, want no call") }})
 		s.apply("m1", `text: x`)
 	})
 }
@@ -487,14 +488,14 @@ func TestUnsetMixedWithUpdate(t *testing.T) {
 	s.force("m1", `number: {k8s_io__value: unset}`)
 	s.want(`text: x`)
 	s.wantOwners("m1 .number", "m1/Update .text")
-	// An update that sets the field takes it from the Apply entry of the same manager, too.
+	// An update that sets the field also removes it from the Apply entry of the same manager.
 	s.update("m1", `{number: 2, text: x}`)
 	s.wantOwners("m1/Update .number .text")
 	s.conflict("m1", `number: {k8s_io__value: unset}`, ".number m1/Update")
 }
 
-// TestUnsetAfterUpdates: "applying after another manage has used create, update, and all forms of patch requests".
-// For the engine all of these are updates, which differ in the previous object.
+// TestUnsetAfterUpdates: "applying after another manage has used create, update, and all forms of patch requests". The
+// engine treats all of these requests as updates, which differ only in the previous object.
 func TestUnsetAfterUpdates(t *testing.T) {
 	for _, c := range []struct{ name, before, after string }{
 		{"create", ``, `{number: 1, items: [{name: a, value: 1}]}`},
@@ -511,15 +512,15 @@ func TestUnsetAfterUpdates(t *testing.T) {
 				`.items[name="a"].value kubectl/Update`, ".number kubectl/Update")
 			s.force("m1", `{number: {k8s_io__value: unset}, items: [{name: a, value: {k8s_io__value: unset}}]}`)
 			if !s.live.Document.Get("number").IsAbsent() {
-				t.Errorf("number is not removed: %v", s.live.Document)
+				t.Errorf("document = %v, want it without number", s.live.Document)
 			}
 			// The other manager sets the fields again and takes them over.
 			s.update("kubectl", c.after)
 			if fields, _ := s.entry("m1").Fields(); fields.Has(mustPath(".number")) || fields.Has(mustPath(`.items[name="a"].value`)) {
-				t.Errorf("m1 owns fields that an update has set:\n%v", fields)
+				t.Errorf("after an update by kubectl, m1 owns\n%v\nwant none of the updated fields", fields)
 			}
 			if fields, _ := s.entry("kubectl/Update").Fields(); !fields.Has(mustPath(".number")) {
-				t.Errorf("kubectl does not own the fields that it has set:\n%v", fields)
+				t.Errorf("after its update, kubectl owns\n%v\nwant .number among these fields", fields)
 			}
 		})
 	}
@@ -574,8 +575,8 @@ func TestUnsetReleased(t *testing.T) {
 	s.want(`{number: 1, text: x}`)
 }
 
-// TestUnsetOption: "Feature gate enablement/disablement". Without the option a marker is ordinary data; fields that
-// were unset before stay owned.
+// TestUnsetOption: "Feature gate enablement/disablement". Without the option Unset, a marker is ordinary data; fields
+// that were unset while the option was enabled stay owned.
 func TestUnsetOption(t *testing.T) {
 	off := Options{}
 	t.Run("typed fields reject markers", func(t *testing.T) {
@@ -609,7 +610,7 @@ func TestUnsetOption(t *testing.T) {
 	})
 }
 
-// TestUnsetHasNoEscape: while the option is enabled, there is no syntax to store the marker key as data.
+// TestUnsetHasNoEscape: while the option Unset is enabled, there is no syntax to store the marker key as data.
 func TestUnsetHasNoEscape(t *testing.T) {
 	s := newScript(t)
 	for _, config := range []string{
@@ -675,8 +676,8 @@ func TestUnsetErrors(t *testing.T) {
 	}
 }
 
-// TestUnsetErrorsWithoutSchema: a kind without a schema accepts any field, so that a marker at the root is rejected
-// by splitMarkers only.
+// TestUnsetErrorsWithoutSchema: a kind without a schema accepts any field, so that only splitMarkers rejects a marker
+// at the root.
 func TestUnsetErrorsWithoutSchema(t *testing.T) {
 	s := newScript(t, Options{Unset: true, Versions: OneVersion("v1", schema.Untyped)})
 	s.apply("m1", `a: 1`)
@@ -684,7 +685,7 @@ func TestUnsetErrorsWithoutSchema(t *testing.T) {
 }
 
 // TestUnsetOwnedFields: a marker in place of a field that the manager applied before removes the whole field, and
-// conflicts with the owners of fields inside.
+// conflicts with the owners of the fields inside of it.
 func TestUnsetOwnedFields(t *testing.T) {
 	t.Run("item", func(t *testing.T) {
 		s := newScript(t)
@@ -697,7 +698,7 @@ func TestUnsetOwnedFields(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{struct: {inner: {a: 1}}, text: x}`)
 		s.apply("m1", `{struct: {inner: {a: {k8s_io__value: unset}}}, text: x}`)
-		s.want(`{struct: {inner: {}}, text: x}`) // only the field was unset, the container stays
+		s.want(`{struct: {inner: {}}, text: x}`) // only the field was unset, so the container remains
 		s.wantOwners("m1 .struct.inner.a .text")
 		s.apply("m1", `text: x`)
 		s.want(`text: x`) // releasing the unset field prunes the container

@@ -76,7 +76,7 @@ func TestMotivationScenarios(t *testing.T) {
 	t.Run("GET, edit locally, then apply", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("ci", `{number: 1, text: x}`)
-		s.apply("ops", `{number: 1, text: x, flag: true}`) // all fields of the live object, and one more
+		s.apply("ops", `{number: 1, text: x, flag: true}`) // ops applies all fields of the live object and one more field
 		s.want(`{number: 1, text: x, flag: true}`)
 		s.wantOwners("ci .number .text", "ops .number .text .flag")
 	})
@@ -96,7 +96,7 @@ func TestMotivationScenarios(t *testing.T) {
 	})
 }
 
-// mergeCase is the expected result of merging a configuration into a live value.
+// mergeCase is a live value, a configuration, and the expected result of merging the configuration into the live value.
 type mergeCase struct{ name, live, config, want string }
 
 var mergeCases = []mergeCase{
@@ -124,7 +124,7 @@ var mergeCases = []mergeCase{
 	{"deep", `tree: {child: {value: 1}}`, `tree: {child: {child: {value: 2}}}`, `tree: {child: {value: 1, child: {value: 2}}}`},
 }
 
-// listOrders are the orders of merged lists: applied items are in the order of the configuration, other items keep
+// listOrders tests the order of merged lists: applied items are in the order of the configuration, other items keep
 // their position.
 var listOrders = []mergeCase{
 	{"applied order wins", `set: [a, b, c]`, `set: [c, a]`, `set: [b, c, a]`},
@@ -168,11 +168,11 @@ func TestMergeSharesUnchangedParts(t *testing.T) {
 	live := parse(`{struct: {a: 1}, map: {a: 1}, items: [{name: a, value: 1}, {name: b, value: 2}], number: 1}`)
 	var m merger
 	if got := m.merge(testKind, live, parse(`{number: 1.0, items: [{name: a, value: 1}]}`)); !document.Same(got, live) {
-		t.Error("merging equal values returns a new document, want the live one")
+		t.Error("merging equal values returns a new document, want the live document")
 	}
 	got := m.merge(testKind, live, parse(`items: [{name: b, value: 3}]`))
 	if !document.Same(got.Get("struct"), live.Get("struct")) || !document.Same(got.Get("items").At(0), live.Get("items").At(0)) {
-		t.Error("unchanged parts are not shared with the live document")
+		t.Error("the merged document copies unchanged parts, want it to share them with the live document")
 	}
 }
 
@@ -243,7 +243,7 @@ func TestFieldsOf(t *testing.T) {
 			}
 			text, _ := set.ToJSON()
 			if got := fieldsOf(testKind, doc).FieldsV1(); got != string(text) {
-				t.Errorf("ours   %s\ntheirs %s", got, text)
+				t.Errorf("field set of the engine =\n%s\nfield set of structured-merge-diff =\n%s", got, text)
 			}
 		})
 	}
@@ -276,7 +276,7 @@ func TestCompare(t *testing.T) {
 			before, after := parse(c.before), parse(c.after)
 			got := new(Engine).compare(testKind, before, after)
 			if !got.Added.Equal(pathSet(c.added)) || !got.Modified.Equal(pathSet(c.modified)) || !got.Removed.Equal(pathSet(c.removed)) {
-				t.Errorf("added\n%vmodified\n%vremoved\n%v", got.Added, got.Modified, got.Removed)
+				t.Errorf("unexpected result of compare():\nAdded\n%vModified\n%vRemoved\n%v", got.Added, got.Modified, got.Removed)
 			}
 			a, _ := testOracle.typed(before, "v1")
 			b, _ := testOracle.typed(after, "v1")
@@ -331,7 +331,7 @@ func TestValidate(t *testing.T) {
 	t.Run("no manager", func(t *testing.T) {
 		_, err := newScript(t).tryApply("", `number: 1`, false)
 		if err == nil || !strings.Contains(err.Error(), "expected the name of a field manager") {
-			t.Errorf("Apply() error = %v, want a missing field manager", err)
+			t.Errorf("Apply() error = %v, want an error about the missing field manager", err)
 		}
 	})
 	t.Run("long values are truncated in errors", func(t *testing.T) {
@@ -366,7 +366,7 @@ func TestApplyUntyped(t *testing.T) {
 	s.wantOwners("m1 .free.a .free.b", "m2 .free.b .free.b.d")
 	s.apply("m2", ``)
 	s.want(`free: {a: 1, b: {}}`)
-	// A value of another kind replaces the old one.
+	// A map replaces the number, which m1 applied before.
 	s.apply("m1", `free: {a: {x: 1}}`)
 	s.want(`free: {a: {x: 1}}`)
 }
@@ -454,7 +454,7 @@ func TestApplyKeyedLists(t *testing.T) {
 		s.apply("m1", `items: [{name: a, value: 1}]`)
 		s.update("m2", `items: [{name: a, value: 1, tags: [x]}]`)
 		s.apply("m1", ``)
-		// m2 owns the tag but not the item, because its update only changed the item.
+		// m2 owns the item's tag but not the item, because the update by m2 changed only a field of the item.
 		s.want(`items: []`)
 		s.wantOwners()
 	})
@@ -744,7 +744,7 @@ func TestPathElements(t *testing.T) {
 			}
 			again, err := fieldset.ParseFieldsV1(fieldset.New(fieldset.Path{e}).FieldsV1())
 			if err != nil || !again.Has(fieldset.Path{e}) {
-				t.Errorf("%s does not round-trip: %v %v", text, again, err)
+				t.Errorf("path element %s does not round-trip: got %v, error %v", text, again, err)
 			}
 		}
 	})
@@ -816,7 +816,7 @@ spec:
 	}
 	deployment, ok := builtIn.Kind("apps", "v1", "Deployment")
 	if !ok {
-		t.Fatal("Kind(apps, v1, Deployment) not found")
+		t.Fatal("Kind(apps, v1, Deployment) finds no type, want the Deployment of the schema")
 	}
 	custom, err := schema.LoadCRD(crd)
 	if err != nil {

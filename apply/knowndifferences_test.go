@@ -8,11 +8,11 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// This file has comparisons that tolerate the deliberate differences of pruning (differences_test.go), which occur in
-// random histories, and no others.
+// The comparisons in this file tolerate only the deliberate differences of pruning that differences_test.go lists,
+// because these occur in random histories.
 
-// equalExceptEmptied reports whether two documents are equal, except that a container emptied by pruning may be empty
-// in ours and null in theirs.
+// equalExceptEmptied reports whether two documents are equal. A container that pruning emptied may be empty in ours and
+// null in theirs.
 func equalExceptEmptied(ours, theirs document.Value) bool {
 	if theirs.IsNull() && ours.Len() == 0 && (ours.Kind() == document.Map || ours.Kind() == document.List) {
 		return true
@@ -34,11 +34,11 @@ func equalExceptEmptied(ours, theirs document.Value) bool {
 	return true
 }
 
-// withoutKeylessItems returns an object as upstream's pruning leaves it: an item that is owned, but whose key fields
-// have lost their last owner, is removed, also from the field sets of its owners.
+// withoutKeylessItems returns the object as upstream's pruning would leave it: an owned list item whose key fields have
+// lost their last owner is removed from the document and from the field sets of its owners.
 func withoutKeylessItems(o Object, before []Entry) Object {
 	var lost upstreamLoss
-	o.Document = lost.without(o.Document, ownedIn(o.Entries), ownedIn(before), nil)
+	o.Document = lost.without(o.Document, ownedFields(o.Entries), ownedFields(before), nil)
 	var entries []Entry
 	for _, e := range o.Entries {
 		if rest := mustSet(e.FieldsV1).Difference(lost.fields); !rest.IsEmpty() {
@@ -50,26 +50,26 @@ func withoutKeylessItems(o Object, before []Entry) Object {
 	return o
 }
 
-// ownedIn returns the union of the entries' field sets.
-func ownedIn(entries []Entry) (all fieldset.Set) {
+// ownedFields returns the union of the entries' field sets.
+func ownedFields(entries []Entry) (all fieldset.Set) {
 	for _, e := range entries {
 		all = all.Union(mustSet(e.FieldsV1))
 	}
 	return all
 }
 
-// upstreamLoss collects the owned items that upstream loses because their key fields have no owner any more.
+// upstreamLoss collects the owned list items that upstream removes because no manager owns their key fields any more.
 type upstreamLoss struct{ fields fieldset.Set }
 
-// without returns a part of the document as upstream leaves it. owned and before are the owned fields below it, after
-// and before the request.
+// without returns the value part as upstream leaves it. before and owned are the owned fields below part, before and
+// after the request; at is the path of part.
 func (l *upstreamLoss) without(part document.Value, owned, before fieldset.Set, at fieldset.Path) document.Value {
 	switch part.Kind() {
 	case document.Map:
 		var fields []document.Field
 		for name, v := range part.Fields() {
 			e := fieldset.NameElement(name)
-			fields = append(fields, document.Field{Name: name, Value: l.without(v, below(owned, e), below(before, e), append(at[:len(at):len(at)], e))})
+			fields = append(fields, document.Field{Name: name, Value: l.without(v, subsetBelow(owned, e), subsetBelow(before, e), append(at[:len(at):len(at)], e))})
 		}
 		return document.NewMap(fields...)
 	case document.List:
@@ -82,7 +82,7 @@ func (l *upstreamLoss) without(part document.Value, owned, before fieldset.Set, 
 				continue
 			}
 			if isOwned {
-				item = l.without(item, below(owned, e), below(before, e), itemPath)
+				item = l.without(item, subsetBelow(owned, e), subsetBelow(before, e), itemPath)
 			}
 			items = append(items, item)
 		}
@@ -91,7 +91,7 @@ func (l *upstreamLoss) without(part document.Value, owned, before fieldset.Set, 
 	return part
 }
 
-// ownedItem returns the path element by which an item is owned.
+// ownedItem returns the path element in owned that identifies a list item; isOwned is false if there is none.
 func ownedItem(owned fieldset.Set, item document.Value) (e fieldset.Element, isOwned bool) {
 	for i := range owned.Len() {
 		if e = owned.Element(i); e.Kind() == fieldset.Key && hasKeys(item, e.KeyFields()) {
@@ -101,27 +101,28 @@ func ownedItem(owned fieldset.Set, item document.Value) (e fieldset.Element, isO
 	return e, false
 }
 
-// add adds an item and all owned fields below it.
+// add adds a list item and all owned fields below it to l.fields.
 func (l *upstreamLoss) add(owned fieldset.Set, item fieldset.Path) {
 	l.fields = l.fields.Insert(item)
-	for path := range below(owned, item[len(item)-1]).All() {
+	for path := range subsetBelow(owned, item[len(item)-1]).All() {
 		l.fields = l.fields.Insert(slices.Concat(item, path))
 	}
 }
 
-// isKeyless reports whether an item is owned and its key fields had an owner before, but have none now.
+// isKeyless reports whether a list item is owned and its key fields had an owner before the request, but have none
+// after it.
 func isKeyless(owned, before fieldset.Set, e fieldset.Element) bool {
 	now, isMember := owned.Below(e)
-	return isMember && !ownsOne(now, e.KeyFields()) && ownsOne(below(before, e), e.KeyFields())
+	return isMember && !containsAnyKey(now, e.KeyFields()) && containsAnyKey(subsetBelow(before, e), e.KeyFields())
 }
 
-// below returns the children of a set below an element.
-func below(s fieldset.Set, e fieldset.Element) fieldset.Set {
+// subsetBelow returns the subset of s below a path element.
+func subsetBelow(s fieldset.Set, e fieldset.Element) fieldset.Set {
 	all, _ := s.Below(e)
 	return all
 }
 
-// hasKeys reports whether an item has the given keys; absent ones are taken for defaulted.
+// hasKeys reports whether a list item has the given keys. Key fields that the item does not set count as defaulted.
 func hasKeys(item document.Value, keys []fieldset.KeyField) bool {
 	return item.Kind() == document.Map && !slices.ContainsFunc(keys, func(k fieldset.KeyField) bool {
 		v := item.Get(k.Name)
@@ -129,8 +130,8 @@ func hasKeys(item document.Value, keys []fieldset.KeyField) bool {
 	})
 }
 
-// ownsOne reports whether any of the key fields is in the set.
-func ownsOne(owned fieldset.Set, keys []fieldset.KeyField) bool {
+// containsAnyKey reports whether any of the key fields is in the set.
+func containsAnyKey(owned fieldset.Set, keys []fieldset.KeyField) bool {
 	return slices.ContainsFunc(keys, func(k fieldset.KeyField) bool {
 		_, is := owned.Below(fieldset.NameElement(k.Name))
 		return is

@@ -43,9 +43,9 @@ type managedFields struct {
 // applied to, as in Kubernetes.
 const BeforeFirstApply = "before-first-apply"
 
-// readManagedForApply reads the entries of an object for an apply. If the object exists without entries, it adds an
-// entry of the manager BeforeFirstApply for all fields of the object, so that the apply conflicts instead of
-// overwriting them.
+// readManagedForApply reads the managed fields entries of an object for an apply. If the object exists without entries,
+// it adds an entry of the manager BeforeFirstApply for all fields of the object, so that the apply conflicts instead of
+// overwriting these fields.
 func (e *Engine) readManagedForApply(live Object, t *schema.Type, r Request) (*managedFields, error) {
 	o, err := e.readManaged(live.Entries)
 	if err != nil || len(live.Entries) > 0 || live.Document.IsAbsent() {
@@ -120,8 +120,8 @@ func (o *managedEntry) decode() (err error) {
 	return nil
 }
 
-// difference returns the fields that o owns and other does not. It decodes the field sets only if it can't compare them
-// as FieldsV1.
+// difference returns the fields that the entry o owns and the entry other does not. It decodes the field sets only if
+// it can't compare them as FieldsV1.
 func (o *managedEntry) difference(other *managedEntry) (fieldset.Set, error) {
 	if !o.decoded && !other.decoded {
 		if missing, ok := fastset.Difference(o.entry.FieldsV1, other.entry.FieldsV1); ok {
@@ -134,8 +134,8 @@ func (o *managedEntry) difference(other *managedEntry) (fieldset.Set, error) {
 	return o.set.Difference(other.set), nil
 }
 
-// restrictTo returns a part of the entry's field set that contains at least the members on or below the given paths; it
-// may contain other members, too. The result is valid until the arena is reset.
+// restrictTo returns a subset of the entry's field set that contains at least the members at or below the given paths;
+// it may contain other members, too. The result is valid until the arena is reset.
 func (o *managedEntry) restrictTo(arena *fastset.Arena, paths fieldset.Set) (fieldset.Set, error) {
 	if !o.decoded {
 		if restricted, ok := arena.Project(o.entry.FieldsV1, paths); ok {
@@ -157,12 +157,13 @@ func (o *managedFields) find(entry Entry) int {
 	return slices.IndexFunc(o.list, func(m managedEntry) bool { return m.entry.sameManager(entry) })
 }
 
-// maxLinearEntries is the maximum number of entries up to which readManaged searches linearly, without a map.
+// maxLinearEntries is the maximum number of entries that readManaged searches linearly; for more entries it builds a
+// map.
 const maxLinearEntries = 16
 
-// findIndexed is the variant of find for readManaged, which appends each entry that is not found. It uses the map
-// indexes, from identity to index, unless that is nil. It adds an entry that is not found to indexes, with the index at
-// which the caller will append it.
+// findIndexed is the variant of find for readManaged, which appends each entry that is not found. indexes maps the
+// identity of an entry to its index; if indexes is nil, findIndexed searches linearly. findIndexed adds an entry that
+// is not found to indexes, with the index at which the caller will append the entry.
 func (o *managedFields) findIndexed(indexes map[[4]string]int, entry Entry) int {
 	if indexes == nil {
 		return o.find(entry)
@@ -175,7 +176,7 @@ func (o *managedFields) findIndexed(indexes map[[4]string]int, entry Entry) int 
 	return -1
 }
 
-// setsByVersion returns the field sets of all entries by version.
+// setsByVersion returns the field sets of all entries, grouped by version.
 func (o *managedFields) setsByVersion() (map[string][]fieldset.Set, error) {
 	sets := map[string][]fieldset.Set{}
 	for i := range o.list {
@@ -189,8 +190,9 @@ func (o *managedFields) setsByVersion() (map[string][]fieldset.Set, error) {
 	return sets, nil
 }
 
-// recordApply sets the field set of the applier's entry to that of its configuration. It returns the index of the
-// entry, and the entry before the change. previous is nil if there was no entry, or if its field set is the same.
+// recordApply sets the field set of the applier's entry to the field set of its configuration. It returns the index of
+// the entry as self, and a copy of the entry before the change as previous. previous is nil if the applier had no
+// entry, or if its field set did not change.
 func (o *managedFields) recordApply(entry Entry, in intent) (self int, previous *managedEntry) {
 	entry.FieldsV1 = in.fieldsV1
 	if self = o.find(entry); self < 0 {
@@ -204,7 +206,7 @@ func (o *managedFields) recordApply(entry Entry, in intent) (self int, previous 
 	}
 	previousEntry := *m
 	if !m.decoded {
-		// Both texts are in the canonical encoding, so that different texts are different field sets.
+		// Both FieldsV1 texts are in the canonical encoding, so that different texts are different field sets.
 		m.entry.APIVersion, m.entry.FieldsV1, m.changed = entry.APIVersion, in.fieldsV1, true
 		return self, &previousEntry
 	}
@@ -219,9 +221,9 @@ func (o *managedFields) recordApply(entry Entry, in intent) (self int, previous 
 // noEntry is the argument of disownChanged that excludes no entry.
 const noEntry = -1
 
-// disownChanged removes the fields that were changed or removed from all entries except the one at index except. Added
-// and modified fields, and fields removed by unset markers, are conflicts if one of these entries owns them; it returns
-// a ConflictError unless they are forced.
+// disownChanged removes the fields that were changed or removed from all entries except the entry with the index
+// except. If one of these entries owns a field that was added, modified or removed by an unset marker, the field is a
+// conflict; disownChanged returns a ConflictError unless all conflicts are forced.
 func (o *managedFields) disownChanged(c *versionedChanges, except int, r Request) error {
 	if c.unchanged {
 		return nil
@@ -261,7 +263,8 @@ func (o *managedFields) dropEntry(i int) (all fieldset.Set, err error) {
 	return o.fields(i)
 }
 
-// lostFields returns the fields of the i-th entry that were changed or removed, and the subset of them that conflicts.
+// lostFields returns as all the fields of the i-th entry that were changed or removed, and as conflicting the subset of
+// all that conflicts.
 func (o *managedFields) lostFields(i int, changes changesAtVersion) (conflicting, all fieldset.Set, err error) {
 	if conflicting, err = o.intersection(i, changes.conflicting); err != nil {
 		return conflicting, all, err

@@ -38,8 +38,8 @@ func (m *merger) merge(t *schema.Type, live, config document.Value) document.Val
 	return config
 }
 
-// isEmptyAs reports whether a value is an empty map or list of the kind container. It returns true for null and for
-// values of any other kind.
+// isEmptyAs reports whether a value contains nothing if it is read as a container of this kind: it is an empty
+// container, null, or a value of any other kind.
 func isEmptyAs(v document.Value, container document.Kind) bool {
 	return v.Kind() != container || v.Len() == 0
 }
@@ -83,8 +83,8 @@ func (m *merger) mergeMaps(t *schema.Map, live, config document.Value) document.
 	return m.docs.MapIf(changed, mark, live)
 }
 
-// compareNames compares the i-th name of map a with the j-th name of map b. A map without an i-th or j-th name sorts
-// last. The callers use it to walk two maps in the order of their names.
+// compareNames compares the i-th name of map a with the j-th name of map b. An index past the last name of its map
+// sorts last. The callers use compareNames to walk two maps in the order of their names.
 func compareNames(a document.Value, i int, b document.Value, j int) int {
 	switch {
 	case i == a.Len():
@@ -113,7 +113,7 @@ func (m *merger) mergeLists(t *schema.List, live, config document.Value) documen
 	return z.merge()
 }
 
-// matching maps the items of two lists to each other by path element.
+// matching maps the items of the live list and of the applied list to each other by path element.
 type matching struct {
 	// toLive[j] is the index of the first live item with the path element of the j-th item of config; toConfig[i] is
 	// the index of the item of config with the path element of the i-th live item. Both are -1 if there is no such
@@ -124,13 +124,14 @@ type matching struct {
 	duplicate []bool
 }
 
-// newMatching returns a matching without pairs for a live list and a list of config with these numbers of items.
-func newMatching(live, config int) matching {
-	both := make([]int, live+config)
+// newMatching returns a matching without pairs for a live list of liveLen items and a list of configLen items in the
+// configuration.
+func newMatching(liveLen, configLen int) matching {
+	both := make([]int, liveLen+configLen)
 	for i := range both {
 		both[i] = -1
 	}
-	return matching{toConfig: both[:live], toLive: both[live:]}
+	return matching{toConfig: both[:liveLen], toLive: both[liveLen:]}
 }
 
 // matchElements matches the items of two lists by their path elements.
@@ -170,7 +171,7 @@ type listMerger struct {
 	mergeItem func(j int, live, item document.Value) document.Value
 
 	done    []bool // done[j] reports whether the j-th item of config is in the result
-	pending []int  // indexes of the items of config that have a live item and are not in the result yet
+	pending []int  // the indexes of the items of config that have a live item and are not in the result yet
 	changed bool
 }
 
@@ -207,7 +208,8 @@ func (z *listMerger) step(i, j int) (nextI, nextJ int) {
 			z.docs.Push("", z.live.At(i))
 			return i + 1, j
 		case j < z.config.Len() && len(z.pending) > 0 && z.pending[0] != at:
-			// The live item is also in config, at another position: it is added in the order of config.
+			// config contains this live item at another position: skip it here; addConfigItem adds it in the order of
+			// config.
 			return i + 1, j
 		case z.done[at]:
 			i++

@@ -134,7 +134,7 @@ func appendMapWith(dst []byte, m document.Value, name string, write func(dst []b
 	for i := range at {
 		dst = appendField(dst, m.Name(i), m.At(i))
 	}
-	dst = document.AppendString(separate(dst), name)
+	dst = document.AppendString(appendSeparator(dst), name)
 	dst = write(append(dst, ':'))
 	if found {
 		at++
@@ -146,12 +146,12 @@ func appendMapWith(dst []byte, m document.Value, name string, write func(dst []b
 }
 
 func appendField(dst []byte, name string, v document.Value) []byte {
-	dst = document.AppendString(separate(dst), name)
+	dst = document.AppendString(appendSeparator(dst), name)
 	return v.AppendJSON(append(dst, ':'))
 }
 
-// separate appends a comma unless dst ends with an opening brace or bracket.
-func separate(dst []byte) []byte {
+// appendSeparator appends a comma unless dst ends with an opening brace or bracket.
+func appendSeparator(dst []byte) []byte {
 	if last := dst[len(dst)-1]; last == '{' || last == '[' {
 		return dst
 	}
@@ -161,7 +161,7 @@ func separate(dst []byte) []byte {
 func appendEntries(dst []byte, entries []Entry) []byte {
 	dst = append(dst, '[')
 	for _, e := range entries {
-		dst = e.appendJSON(separate(dst))
+		dst = e.appendJSON(appendSeparator(dst))
 	}
 	return append(dst, ']')
 }

@@ -72,13 +72,13 @@ func TestManagedFieldsRoundTrip(t *testing.T) {
 			t.Errorf("JSON() =\n%s\nwant\n%s", got, text)
 		}
 		if !object.Document.Lookup("metadata", "managedFields").IsAbsent() {
-			t.Error("Document has managedFields")
+			t.Error("Document contains metadata.managedFields, want it removed")
 		}
 	}
 }
 
-// TestManagedFieldsEncoding: "There are no changes to the managedFields API." (KEP-555) The JSON of managedFields
-// equals that of Kubernetes.
+// TestManagedFieldsEncoding: "There are no changes to the managedFields API." (KEP-555) The engine encodes
+// managedFields as the same JSON as Kubernetes.
 func TestManagedFieldsEncoding(t *testing.T) {
 	s := newScript(t)
 	s.apply("ci", `{apiVersion: v1, kind: Thing, metadata: {name: x}, number: 1, items: [{name: a, value: 1}]}`)
@@ -89,7 +89,7 @@ func TestManagedFieldsEncoding(t *testing.T) {
 		`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:status":{".":{},"f:a":{}}},"manager":"controller","operation":"Update","subresource":"status","time":"2026-01-01T00:02:00Z"}` +
 		`],"name":"x"},"number":1,"status":{"a":1}}`
 	if got := s.live.JSON(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+		t.Errorf("encoded managedFields =\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestInvalidEntries(t *testing.T) {
 	})
 }
 
-// wantEntryError checks that the error is an EntryError with the given index and a part of its text.
+// wantEntryError checks that err is an EntryError with the given index, and that its text contains part.
 func wantEntryError(t *testing.T, err error, index int, part string) {
 	t.Helper()
 	var entry *EntryError
@@ -203,7 +203,7 @@ func TestLargeObjects(t *testing.T) {
 	}
 }
 
-// TestDuplicateManagerEntries: of two entries with the same identity the last one is used, as upstream.
+// TestDuplicateManagerEntries: if two entries have the same identity, the last one is used, as upstream does.
 func TestDuplicateManagerEntries(t *testing.T) {
 	s := newScript(t)
 	s.live = Object{Document: parse(`{number: 1, text: x}`), Entries: []Entry{
@@ -225,7 +225,7 @@ func TestNoOp(t *testing.T) {
 	s.noOp("m1", config)
 	s.noOp("m2", `{text: x, set: [c]}`)
 	if result := s.update("m3", s.live.Document.String()); !result.NoOp {
-		t.Error("an update with the live document is not a no-op")
+		t.Error("update with the live document: NoOp = false, want true")
 	}
 	t.Run("another spelling of a number", func(t *testing.T) {
 		s := newScript(t)
@@ -236,7 +236,7 @@ func TestNoOp(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `set: [a, b]`)
 		if result := s.apply("m1", `set: [b, a]`); result.NoOp {
-			t.Error("NoOp = true for a new order of items")
+			t.Error("apply with another order of items: NoOp = true, want false")
 		}
 		s.want(`set: [b, a]`)
 	})
@@ -245,7 +245,7 @@ func TestNoOp(t *testing.T) {
 		s.apply("m1", `number: 1`)
 		result := s.apply("m2", `number: 1`)
 		if result.NoOp || !result.Changes().IsEmpty() {
-			t.Error("a new co-owner: want a change of entries without changed values")
+			t.Errorf("apply by a new co-owner: NoOp = %v, Changes() = %v; want false and no changes", result.NoOp, result.Changes())
 		}
 	})
 	t.Run("another version is a change", func(t *testing.T) {
@@ -253,7 +253,7 @@ func TestNoOp(t *testing.T) {
 		s.apply("m1", `number: 1`)
 		s.convertTo("v3")
 		if result := s.apply("m1", `number: 1`); result.NoOp || s.live.Entries[0].APIVersion != "v3" {
-			t.Error("want a change, with the entry at the new version")
+			t.Errorf("apply at v3: NoOp = %v, Entries = %v; want false and an entry at v3", result.NoOp, s.live.Entries)
 		}
 	})
 }
@@ -265,17 +265,17 @@ func TestChanges(t *testing.T) {
 	result := s.apply("m1", `{number: 2, flag: true, items: [{name: a, value: 1}, {name: b}], map: {a: 1}}`)
 	c := result.Changes()
 	if !c.Added.Equal(pathSet(`.flag .items[name="b"]{,.name}`)) || !c.Modified.Equal(pathSet(".number")) || !c.Removed.Equal(pathSet(".text")) {
-		t.Errorf("added\n%vmodified\n%vremoved\n%v", c.Added, c.Modified, c.Removed)
+		t.Errorf("unexpected Changes():\nAdded\n%vModified\n%vRemoved\n%v", c.Added, c.Modified, c.Removed)
 	}
 	result = s.update("m2", `{number: 2, flag: true, items: [{name: b}], map: {a: 1}, struct: {a: 1}}`)
 	c = result.Changes()
 	if !c.Added.Equal(pathSet(".struct .struct.a")) || !c.Modified.IsEmpty() || !c.Removed.Equal(pathSet(`.items[name="a"]{,.name,.value}`)) {
-		t.Errorf("added\n%vmodified\n%vremoved\n%v", c.Added, c.Modified, c.Removed)
+		t.Errorf("unexpected Changes():\nAdded\n%vModified\n%vRemoved\n%v", c.Added, c.Modified, c.Removed)
 	}
 }
 
-// TestNonCanonicalFieldsV1: field sets in a non-canonical encoding are equivalent to canonical ones, also after the
-// engine has cached them.
+// TestNonCanonicalFieldsV1: the engine treats a field set in a non-canonical encoding like the same field set in the
+// canonical encoding, even after the engine has cached it.
 func TestNonCanonicalFieldsV1(t *testing.T) {
 	const items, ports = `items: [{name: a, value: 1}]`, `ports: [{port: 80, alias: a}]`
 	for _, c := range []struct{ name, fields, live, config, conflict string }{
@@ -306,7 +306,7 @@ func TestNonCanonicalFieldsV1(t *testing.T) {
 			for _, e := range result.Object.Entries {
 				fields, _ := e.Fields()
 				if owns := fields.Has(mustPath(c.conflict)); owns != (e.Manager == "me") {
-					t.Errorf("%s owns\n%v", e.Manager, fields)
+					t.Errorf("%s owns\n%v\nwant %s to be owned only by me", e.Manager, fields, c.conflict)
 				}
 			}
 		})
@@ -321,7 +321,7 @@ func TestMaxDepthObject(t *testing.T) {
 	}
 	deepest := document.DefaultMaxDepth - 1
 	if _, err := ReadObject(nested(deepest + 1)); err == nil || len(err.Error()) > 10*len(nested(deepest)) {
-		t.Error("want a short error for an object that is too deep")
+		t.Errorf("ReadObject() of an object that is too deep: error = %.200v, want an error shorter than 10 times the object", err)
 	}
 	config, err := ReadObject(nested(deepest))
 	if err != nil {
@@ -338,6 +338,6 @@ func TestMaxDepthObject(t *testing.T) {
 		t.Fatal(err.Error()[:200])
 	}
 	if again, err := engine.Apply(read, config.Document, r); err != nil || !again.NoOp {
-		t.Errorf("applying again is not a no-op: %v", err)
+		t.Errorf("second Apply(): NoOp = %v, error = %v; want a no-op", again.NoOp, err)
 	}
 }

@@ -72,7 +72,7 @@ func fromTyped(v *typed.TypedValue) document.Value {
 	return doc
 }
 
-// outcome is the result of a request in a form that can be compared: that of an engine or of structured-merge-diff.
+// outcome is the result of a request, by an engine or by structured-merge-diff, in a form that can be compared.
 type outcome struct {
 	doc       document.Value
 	owners    map[string]string // maps entryKey to the version and the encoded field set
@@ -205,13 +205,14 @@ func ourOutcome(result Result, err error) outcome {
 	return out
 }
 
-// atV1 returns the outcome with the field names of version v1 of a randomKind, also in field sets.
+// atV1 returns the outcome with the fields of its document and field sets renamed to those of version v1 of a
+// randomKind.
 func (o outcome) atV1() outcome {
 	owners := map[string]string{}
 	for manager, text := range o.owners {
 		owners[manager] = namesAtV1(text)
 	}
-	return outcome{doc: rename(o.doc, "v2", "v1"), owners: owners}
+	return outcome{doc: convertFieldNames(o.doc, "v2", "v1"), owners: owners}
 }
 
 // namesAtV1 replaces the field names of version v2 in a field set.
@@ -237,8 +238,8 @@ func (o outcome) withoutKeylessItems(before []Entry) outcome {
 	return out
 }
 
-// diffOutcomes describes the differences of two outcomes, "" if there are none beyond the deliberate ones. before are
-// the entries before the request.
+// diffOutcomes describes the differences between the engine's and the upstream outcome, "" if there are only deliberate
+// ones. before are the managed fields entries before the request.
 func diffOutcomes(ours, theirs outcome, before []Entry) string {
 	d := diffOutcomesExactly(ours, theirs)
 	if d != "" && ours.err == nil && theirs.err == nil && diffOutcomesExactly(ours.atV1().withoutKeylessItems(before), theirs.atV1()) == "" {
@@ -247,7 +248,7 @@ func diffOutcomes(ours, theirs outcome, before []Entry) string {
 	return d
 }
 
-// diffOutcomesExactly describes the differences of two outcomes, "" if there are none.
+// diffOutcomesExactly describes all differences between the engine's and the upstream outcome, "" if they are equal.
 func diffOutcomesExactly(ours, theirs outcome) string {
 	if (ours.err == nil) != (theirs.err == nil) {
 		return fmt.Sprintf("our error: %v\ntheir error: %v", ours.err, theirs.err)

@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// This file tests properties that hold for every history of requests. differential_test.go tests idempotence, and the
-// fast engine against the plain one.
+// This file tests properties that hold for every history of requests. differential_test.go tests idempotence, and
+// compares the fast engine with the plain engine.
 
 // eachHistory runs random histories at one version and calls check for every step that succeeds, with the object
 // before the step. change may modify a step before it runs.
@@ -31,7 +31,7 @@ func eachHistory(t *testing.T, options Options, change func(g generator, w *rand
 		configs := map[string]document.Value{}
 		for n := range 12 {
 			s := w.step(g, live, configs, []string{"v1"}, false)
-			s.r.Time = s.r.Time.Add(time.Duration(n) * time.Minute)
+			s.request.Time = s.request.Time.Add(time.Duration(n) * time.Minute)
 			config := s.doc
 			if change != nil {
 				change(g, w, &s)
@@ -44,7 +44,7 @@ func eachHistory(t *testing.T, options Options, change func(g generator, w *rand
 				t.Fatalf("seed %d, step %d: %v\n%v\nlive %s", seed, n, err, s, dump(live))
 			}
 			if !s.update {
-				configs[s.r.Manager] = config
+				configs[s.request.Manager] = config
 			}
 			live = result.Object
 		}
@@ -54,23 +54,23 @@ func eachHistory(t *testing.T, options Options, change func(g generator, w *rand
 // run sends the request to an engine.
 func (s step) run(e *Engine, live Object) (Result, error) {
 	if s.update {
-		return e.Update(live, s.doc, s.r)
+		return e.Update(live, s.doc, s.request)
 	}
-	return e.Apply(live, s.doc, s.r)
+	return e.Apply(live, s.doc, s.request)
 }
 
-// TestEntriesRoundTrip: FieldsV1 of every entry that the engine returns decodes and encodes to the same text, here
-// and upstream, and the object survives a round trip through JSON.
+// TestEntriesRoundTrip: the engine and structured-merge-diff decode and encode FieldsV1 of every entry that the engine
+// returns to the same text, and the object survives a round trip through JSON.
 func TestEntriesRoundTrip(t *testing.T) {
 	eachHistory(t, Options{}, nil, func(_ generator, _ *Engine, _ Object, _ step, result Result) error {
 		for _, entry := range result.Object.Entries {
 			fields, err := entry.Fields()
 			if err != nil || fields.FieldsV1() != entry.FieldsV1 {
-				return fmt.Errorf("%s: %v\n%s\n%s", entry.Manager, err, entry.FieldsV1, fields.FieldsV1())
+				return fmt.Errorf("FieldsV1 of %s does not round-trip: error %v\n%s\n%s", entry.Manager, err, entry.FieldsV1, fields.FieldsV1())
 			}
 			theirs, err := smdSet(entry.FieldsV1).ToJSON()
 			if err != nil || string(theirs) != entry.FieldsV1 {
-				return fmt.Errorf("%s: upstream: %v\n%s\n%s", entry.Manager, err, entry.FieldsV1, theirs)
+				return fmt.Errorf("FieldsV1 of %s does not round-trip through structured-merge-diff: error %v\n%s\n%s", entry.Manager, err, entry.FieldsV1, theirs)
 			}
 		}
 		object := result.Object
@@ -83,16 +83,16 @@ func TestEntriesRoundTrip(t *testing.T) {
 	})
 }
 
-// TestInputsAreNotModified: a request modifies neither the live object, nor its document, nor earlier results, which
-// share memory with it.
+// TestInputsAreNotModified: a request modifies neither the live object, nor the document of the request, nor earlier
+// results that share memory with them.
 func TestInputsAreNotModified(t *testing.T) {
 	eachHistory(t, Options{Unset: true}, addMarkers, func(_ generator, e *Engine, before Object, s step, result Result) error {
 		liveText, docText, resultText := dump(before), s.doc.String(), dump(result.Object)
 		entries := slices.Clone(before.Entries)
 		for _, force := range []bool{false, true} {
-			s.r.Force = force
+			s.request.Force = force
 			_, _ = s.run(e, before)
-			_, _ = e.Extract(before, s.r)
+			_, _ = e.Extract(before, s.request)
 		}
 		if dump(before) != liveText || s.doc.String() != docText || !slices.Equal(entries, before.Entries) {
 			return errors.New("an input changed")
@@ -113,7 +113,7 @@ func TestReusedReaderMemory(t *testing.T) {
 		want, wantErr := s.runBytes(e, before, ReadObject[string], readSharing)
 		got, err := s.runBytes(e, before, reader.Read, reader.ReadSharing)
 		if got != want || (err == nil) != (wantErr == nil) {
-			return fmt.Errorf("in reused memory: error = %v, want %v\n%s\nwant\n%s", err, wantErr, got, want)
+			return fmt.Errorf("with reused memory: error = %v, want %v; result\n%s\nwant\n%s", err, wantErr, got, want)
 		}
 		return nil
 	})
@@ -206,12 +206,12 @@ func TestPanicDoesNotCorruptPools(t *testing.T) {
 		} {
 			r, err := result()
 			if err != nil || r.Object.Entries[0].FieldsV1 != `{"f:c":{}}` {
-				t.Fatalf("after a panic: %v\n%s", err, dump(r.Object))
+				t.Fatalf("request after a panic: error %v, object\n%s", err, dump(r.Object))
 			}
 		}
 	}
 	if panics == 0 {
-		t.Error("no request panicked; the test has no effect")
+		t.Error("no request panicked, want at least one")
 	}
 }
 
@@ -225,7 +225,7 @@ func TestApplyingExtractIsNoOp(t *testing.T) {
 		t.Run(fmt.Sprintf("unset=%v", unset), func(t *testing.T) {
 			eachHistory(t, Options{Unset: unset}, change, func(_ generator, e *Engine, _ Object, _ step, result Result) error {
 				for _, entry := range result.Object.Entries {
-					if entry.Operation != Apply || !expressible(e, result.Object.Document, entry) {
+					if entry.Operation != Apply || !isExpressible(e, result.Object.Document, entry) {
 						continue
 					}
 					r := Request{Manager: entry.Manager, Version: "v1", Time: entry.Time.Add(time.Hour)}
@@ -244,13 +244,13 @@ func TestApplyingExtractIsNoOp(t *testing.T) {
 	}
 }
 
-// expressible reports whether a configuration exists that owns exactly the fields of an entry and changes nothing.
-// None exists for
+// isExpressible reports whether a configuration exists that owns exactly the fields of an entry and changes nothing.
+// There is no such configuration if the entry owns
 //
 //   - an empty granular list: it was applied as null, and other managers emptied it
-//   - a container of which only absent fields are owned: markers do not create their container
-//   - a field that is unset in an item that another manager removed, or removed and created again
-func expressible(e *Engine, doc document.Value, entry Entry) bool {
+//   - only absent fields of a container: markers do not create their container
+//   - an unset field in a list item that another manager removed, or removed and created again
+func isExpressible(e *Engine, doc document.Value, entry Entry) bool {
 	root, _ := e.options.Versions.Type("v1")
 	fields, _ := entry.Fields()
 	value := func(p fieldset.Path) document.Value { return valueAt(versioned{doc, root, "v1"}, p) }
@@ -282,7 +282,7 @@ func TestUnsetOptionWithoutMarkers(t *testing.T) {
 		o.Default = func(document.Value) document.Value { panic("Default called without markers") }
 		with, err := s.run(mustEngine(o), before)
 		if err != nil || dump(with.Object) != dump(result.Object) {
-			return fmt.Errorf("with the option: %v\n%s\nwithout:\n%s", err, dump(with.Object), dump(result.Object))
+			return fmt.Errorf("with the option Unset: error %v\n%s\nwithout the option:\n%s", err, dump(with.Object), dump(result.Object))
 		}
 		return nil
 	})
@@ -309,12 +309,12 @@ func TestUnsetProperties(t *testing.T) {
 			for _, entry := range result.Object.Entries {
 				fields, _ := entry.Fields()
 				below := fields.At(p)
-				if isApplier := entry.Manager == s.r.Manager && entry.Operation == Apply; isApplier && (!fields.Has(p) || !below.IsEmpty()) {
+				if isApplier := entry.Manager == s.request.Manager && entry.Operation == Apply; isApplier && (!fields.Has(p) || !below.IsEmpty()) {
 					return fmt.Errorf("%v is unset, but its manager owns\n%v", p, fields)
 				}
 			}
 		}
-		again, err := e.Apply(result.Object, s.doc, s.r)
+		again, err := e.Apply(result.Object, s.doc, s.request)
 		if tracked := len(result.Object.Entries) > 0; err != nil || tracked && !again.NoOp {
 			return fmt.Errorf("unsetting again is not a no-op: %v\n%s\n%s", err, dump(result.Object), dump(again.Object))
 		}
@@ -322,7 +322,7 @@ func TestUnsetProperties(t *testing.T) {
 		plain.plain = true
 		other, err := s.run(mustEngine(plain), before)
 		if err != nil || dump(other.Object) != dump(result.Object) {
-			return fmt.Errorf("the plain engine differs: %v\n%s\n%s", err, dump(result.Object), dump(other.Object))
+			return fmt.Errorf("the engines differ: error of the plain engine %v\nfast:\n%s\nplain:\n%s", err, dump(result.Object), dump(other.Object))
 		}
 		again, err = s.run(mustEngine(plain), result.Object)
 		if tracked := len(result.Object.Entries) > 0; err != nil || tracked && !again.NoOp {
@@ -331,7 +331,7 @@ func TestUnsetProperties(t *testing.T) {
 		return nil
 	})
 	if marked == 0 {
-		t.Error("no history had a marker")
+		t.Error("no history contains an unset marker, want at least one")
 	}
 }
 
@@ -340,7 +340,7 @@ func TestUnsetProperties(t *testing.T) {
 func TestUnsetConflicts(t *testing.T) {
 	eachHistory(t, Options{Unset: true}, func(g generator, w *randomKind, s *step) {
 		addMarkers(g, w, s)
-		s.r.Force = true
+		s.request.Force = true
 	}, func(_ generator, e *Engine, before Object, s step, result Result) error {
 		if s.update {
 			return nil
@@ -348,7 +348,7 @@ func TestUnsetConflicts(t *testing.T) {
 		root, _ := e.options.Versions.Type("v1")
 		_, unset, _ := splitMarkers(root, s.doc)
 		removed := result.Changes().Removed.Covered(unset)
-		s.r.Force = false
+		s.request.Force = false
 		_, err := s.run(e, before)
 		var conflict *ConflictError
 		conflicts := errors.As(err, &conflict)
@@ -361,7 +361,7 @@ func TestUnsetConflicts(t *testing.T) {
 		}
 		want := fieldset.Set{}
 		for _, entry := range owners {
-			if entry.sameManager(Entry{Manager: s.r.Manager, Operation: Apply}) {
+			if entry.sameManager(Entry{Manager: s.request.Manager, Operation: Apply}) {
 				continue
 			}
 			fields, _ := entry.Fields()
@@ -374,7 +374,7 @@ func TestUnsetConflicts(t *testing.T) {
 			}
 		}
 		if !got.Equal(want) {
-			return fmt.Errorf("conflicts\n%vwant\n%v", got, want)
+			return fmt.Errorf("conflicts =\n%vwant\n%v", got, want)
 		}
 		return nil
 	})

@@ -43,7 +43,7 @@ func (e *Engine) prune(merged versioned, managed *managedFields, self int, previ
 // pruneAcrossVersions returns the merged document without the released fields, for managed fields entries at several
 // versions.
 //
-//	previous        the applier's entry before the request, at the version at which it applied
+//	previous        the applier's entry before the request, at the version of its last apply
 //	ownedByVersion  the field sets of all entries by version, with the applier's new field set
 func (e *Engine) pruneAcrossVersions(merged versioned, previous managedEntry, ownedByVersion map[string][]fieldset.Set) (document.Value, error) {
 	before, err := e.convertTo(merged, previous.entry.APIVersion)
@@ -80,7 +80,7 @@ func (e *Engine) pruneAcrossVersions(merged versioned, previous managedEntry, ow
 	return e.removeAt(merged, before, removed)
 }
 
-// removeAt returns doc without the removed fields. These are fields of converted, which is doc converted to another
+// removeAt returns doc without the removed fields, which are given as fields of converted: doc converted to another
 // version. Fields of doc that the other version can't represent are not removed.
 func (e *Engine) removeAt(doc, converted versioned, removed fieldset.Set) (document.Value, error) {
 	reduced := converted
@@ -213,8 +213,8 @@ type pruneScope struct {
 	previous, released fieldset.Set
 	// ownedStart is the index in pruner.owned at which the field sets below the container start.
 	ownedStart int
-	// wasOwned reports whether the applier owned this container or one around it. abandoned reports whether no manager
-	// owns one of these containers now.
+	// wasOwned reports whether the applier owned this container or a container around it. abandoned reports whether one
+	// of these containers has no owner now.
 	wasOwned, abandoned bool
 }
 
@@ -233,7 +233,7 @@ func (p *pruner) value(t *schema.Type, v document.Value, s pruneScope) document.
 }
 
 func (p *pruner) fields(t *schema.Type, v document.Value, s pruneScope) document.Value {
-	rest := edit(&p.docs, v)
+	rest := newContainerEdit(&p.docs, v)
 	for at := range s.released.Len() {
 		e := s.released.Element(at)
 		if e.Kind() != fieldset.FieldName {
@@ -248,7 +248,7 @@ func (p *pruner) fields(t *schema.Type, v document.Value, s pruneScope) document
 }
 
 func (p *pruner) items(l *schema.List, v document.Value, s pruneScope) document.Value {
-	rest := edit(&p.docs, v)
+	rest := newContainerEdit(&p.docs, v)
 	var array [16]selectedItem
 	for _, found := range selectItems(array[:0], l, v, s.released) {
 		item, t := v.At(found.listIndex), l.Item
@@ -264,13 +264,13 @@ func (p *pruner) items(l *schema.List, v document.Value, s pruneScope) document.
 	return rest.result()
 }
 
-// child returns the field or list item v without its released fields, absent if v itself is removed. Its path element
-// is the at-th of s.released.
-func (p *pruner) child(t *schema.Type, v document.Value, at int, declared bool, s pruneScope) document.Value {
-	e := s.released.Element(at)
+// child returns the field or list item v without its released fields, an absent value if v itself is removed. index is
+// the index of its path element in s.released.
+func (p *pruner) child(t *schema.Type, v document.Value, index int, declared bool, s pruneScope) document.Value {
+	e := s.released.Element(index)
 	previous, member := s.previous.Below(e)
 	wasOwned, isOwned := member || declared, false
-	below := pruneScope{previous: previous, released: s.released.Child(at), ownedStart: len(p.owned)}
+	below := pruneScope{previous: previous, released: s.released.Child(index), ownedStart: len(p.owned)}
 	for _, set := range p.owned[s.ownedStart:below.ownedStart] {
 		owned, isMember := set.Below(e)
 		isOwned = isOwned || isMember || declared && !owned.IsEmpty()

@@ -9,9 +9,9 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// lossyVersions is testKind at two versions. v2 has all fields. v1 has neither text, nor struct.b, nor items other
-// than "a", nor tags; its number is an item of v2's atomic list, like the target CPU utilization of autoscaling/v1 in
-// the metrics of v2. At v1 empty containers are omitted.
+// lossyVersions is testKind at two versions. v2 has all fields. v1 has neither text, nor struct.b, nor items other than
+// "a", nor tags; its number is an item of v2's atomic list, as targetCPUUtilizationPercentage of autoscaling/v1 is an
+// item of metrics of autoscaling/v2. v1 omits empty containers.
 type lossyVersions struct{}
 
 func (lossyVersions) Type(version string) (*schema.Type, bool) {
@@ -61,7 +61,7 @@ func (lossyVersions) toV1(doc document.Value) document.Value {
 	return doc
 }
 
-// withUnlessEmpty sets a field, or removes it if the value is empty.
+// withUnlessEmpty returns the document with the field set to the value, or without the field if the value is empty.
 func withUnlessEmpty(doc document.Value, name string, value document.Value) document.Value {
 	if value.Len() == 0 {
 		return doc.Without(name)
@@ -143,7 +143,7 @@ func TestPruneAfterVersionChange(t *testing.T) {
 	}
 }
 
-// derivedTextVersions is lossyVersions with a derived field: at v2 text reports whether v1 has a number.
+// derivedTextVersions is lossyVersions with a derived field: text of v2 reports whether v1 has a number.
 type derivedTextVersions struct{ lossyVersions }
 
 func (v derivedTextVersions) Convert(doc document.Value, from, to string) (document.Value, error) {
@@ -158,8 +158,8 @@ func (v derivedTextVersions) Convert(doc document.Value, from, to string) (docum
 	return doc, err
 }
 
-// TestPruneAtLosslessVersion: if converting to the old version and back returns the same object, the result is the
-// pruned object of the old version, converted; also derived fields change.
+// TestPruneAtLosslessVersion: if converting the object to the version of the applier's old entry and back is lossless,
+// fields are pruned at the old version and the result is converted, so that derived fields change, too.
 func TestPruneAtLosslessVersion(t *testing.T) {
 	live := Object{Document: parse(`{apiVersion: v2, list: [number 1], text: a number}`), Entries: []Entry{
 		{Manager: "alice", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},

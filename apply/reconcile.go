@@ -15,7 +15,7 @@ import (
 // list has become atomic, a manager that owned a part of it now owns the whole map or list. Usually the set fits, and
 // the result is the set itself.
 func reconcile(s fieldset.Set, t *schema.Type) fieldset.Set {
-	if fits(s, t) {
+	if fitsTopology(s, t) {
 		return s
 	}
 	var b fastset.Builder
@@ -35,14 +35,14 @@ func reconcile(s fieldset.Set, t *schema.Type) fieldset.Set {
 	return b.Set(mark)
 }
 
-// fits reports whether a field set conforms to the topology, so that reconcile would return it unchanged.
-func fits(s fieldset.Set, t *schema.Type) bool {
+// fitsTopology reports whether a field set conforms to the topology, so that reconcile would return it unchanged.
+func fitsTopology(s fieldset.Set, t *schema.Type) bool {
 	for i := range s.Len() {
 		child := declaredChildType(t, s.Element(i))
 		if child == nil {
 			continue
 		}
-		if becameAtomic(child, s.Child(i)) || !fits(s.Child(i), child) {
+		if becameAtomic(child, s.Child(i)) || !fitsTopology(s.Child(i), child) {
 			return false
 		}
 	}
@@ -91,11 +91,11 @@ func isDeduced(m *schema.Map) bool {
 	return m.Element == schema.Untyped || m.Element.Name == "" && m.Element.Scalar == schema.AnyScalar
 }
 
-// Reconcile adapts the entries of one version to a schema that changed from before to now. Where a granular map or list
-// has become atomic, a manager that owned a part becomes an owner of the whole; Apply and Update do this, too. Where an
-// atomic map or list has become granular, a manager that owned the whole becomes an owner of all its fields; this
-// requires the former schema. If the keys of a list changed, the field sets identify its items by the new keys.
-// Reconcile returns an [*EntryError] if a field set can't be decoded.
+// Reconcile adapts the entries of one version to a schema that changed from the schema before to the schema now. Where
+// a granular map or list has become atomic, a manager that owned a part becomes an owner of the whole; Apply and Update
+// do this, too. Where an atomic map or list has become granular, a manager that owned the whole becomes an owner of all
+// its fields; this requires the former schema. If the keys of a list changed, the field sets identify its items by the
+// new keys. Reconcile returns an [*EntryError] if a field set can't be decoded.
 func Reconcile(o Object, version string, before, now *schema.Type) (Object, error) {
 	entries := slices.Clone(o.Entries)
 	for i, entry := range entries {
@@ -114,8 +114,8 @@ func Reconcile(o Object, version string, before, now *schema.Type) (Object, erro
 	return Object{Document: o.Document, Entries: entries}, nil
 }
 
-// expandSet returns the field set with two changes: members that were atomic before and are granular now are replaced
-// by all fields of their value, and list items get path elements with the current keys.
+// expandSet adapts a field set to a changed schema: members that were atomic in the old schema and are granular in the
+// new schema are replaced by all fields of their value, and list items get path elements with the new keys.
 func expandSet(s fieldset.Set, doc document.Value, before, now *schema.Type) fieldset.Set {
 	var b fastset.Builder
 	mark := b.Mark()
@@ -149,8 +149,8 @@ func expandSet(s fieldset.Set, doc document.Value, before, now *schema.Type) fie
 	return rest.Union(unionOf(rekeyed)) // the new keys may sort differently, and two items may have equal new keys
 }
 
-// rekeyedElement returns the path element of a list item with the current keys. ok is false if the keys did not change,
-// or if the item does not contain the current keys.
+// rekeyedElement returns the path element of a list item with the keys of the new schema. ok is false if the keys of
+// the list did not change, or if the item does not contain the new keys.
 func rekeyedElement(e fieldset.Element, item document.Value, before, now *schema.Type) (key fieldset.Element, ok bool) {
 	if e.Kind() != fieldset.Key || item.Kind() != document.Map || !isListMap(before) || !isListMap(now) || sameKeys(before.List, now.List) {
 		return e, false

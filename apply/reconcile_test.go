@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// loadTestKind returns the topology of the type "thing".
+// loadTestKind returns the topology of the type "thing", which types declares.
 func loadTestKind(t *testing.T, types string) *schema.Type {
 	t.Helper()
 	s, err := schema.LoadTypes(parse(types))
@@ -18,8 +18,8 @@ func loadTestKind(t *testing.T, types string) *schema.Type {
 	return root
 }
 
-// TestReconcileWithOldTopology: a field set that was written for another topology is adapted to the current one,
-// atomic to granular and back.
+// TestReconcileWithOldTopology: a field set that was written for another topology is adapted to the current topology.
+// Cases change maps and lists from atomic to granular and back.
 func TestReconcileWithOldTopology(t *testing.T) {
 	const text = `
 types:
@@ -57,7 +57,7 @@ types:
 		{"atomic to granular", whole, leaves, atomic, granular},
 		{"granular to atomic", leaves, whole, granular, atomic},
 		{"nothing changed", whole, whole, atomic, atomic},
-		// A manager that owns a granular container itself has applied it empty.
+		// A manager that owns the granular container itself has applied an empty container.
 		{"nothing changed, owned containers", whole, whole, granular, granular},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -79,7 +79,7 @@ types:
 	}
 }
 
-// TestReconcileChangedKeys: if the keys of a list change, the owners of an item own it by its new keys.
+// TestReconcileChangedKeys: if the keys of a list change, the field sets identify each owned item by its new keys.
 func TestReconcileChangedKeys(t *testing.T) {
 	const text = `
 types:

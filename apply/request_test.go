@@ -69,7 +69,7 @@ func TestForcePathOfWholeObject(t *testing.T) {
 
 func TestTopologyIsRequired(t *testing.T) {
 	if _, err := mustEngine(Options{Versions: OneVersion("v1", nil)}).Apply(Object{}, parse(`{a: 1}`), Request{Manager: "m", Version: "v1"}); err == nil {
-		t.Error("Apply() succeeded for a kind without topology")
+		t.Error("Apply() for a kind without topology: error = nil, want an error")
 	}
 }
 
@@ -90,7 +90,7 @@ func TestChangesConcurrently(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			if !result.Changes().Added.Has(fieldset.Names("number")) {
-				t.Error("Changes().Added does not have number")
+				t.Error("Changes().Added does not contain number, want it to")
 			}
 		})
 	}
@@ -124,13 +124,13 @@ func TestMarkerKeysAreValidated(t *testing.T) {
 	for _, key := range []string{`x`, `[1]`, `{a: 1}`, `[{k8s_io__value: unset}]`, `{k8s_io__value: unset}`} {
 		_, err := newScript(t).tryApply("m1", `ports: [{port: `+key+`, k8s_io__value: unset}]`, true)
 		if err == nil || !strings.Contains(err.Error(), "for the key port") {
-			t.Errorf("key %s: Apply() error = %v, want one for the key port", key, err)
+			t.Errorf("key %s: Apply() error = %v, want an error for the key port", key, err)
 		}
 	}
 }
 
 // TestFieldNamesOfReusedValues: if a value of a parsed document is put into another map under a name that needs
-// escaping, its name is escaped, also if the original name needed no escaping.
+// escaping, the name is escaped even if the value's original name needed no escaping.
 func TestFieldNamesOfReusedValues(t *testing.T) {
 	read, err := document.ParseJSON(`{"free":{"x":1,"y":{"z":2}}}`)
 	if err != nil {

@@ -21,7 +21,7 @@ var (
 	}
 )
 
-// TestResetFields: reset fields, and everything below them, get no owner.
+// TestResetFields: no manager becomes the owner of reset fields or of anything below them.
 func TestResetFields(t *testing.T) {
 	t.Run("apply", func(t *testing.T) {
 		s := newScript(t, Options{Reset: mainEndpoint})
@@ -51,8 +51,8 @@ func TestResetFields(t *testing.T) {
 	})
 }
 
-// TestResetFieldsPerEndpoint: changing a reset field takes nothing from managers that own it through another
-// endpoint, and does not conflict.
+// TestResetFieldsPerEndpoint: a request that changes a reset field does not conflict, and managers that own the field
+// through another endpoint keep it.
 func TestResetFieldsPerEndpoint(t *testing.T) {
 	s := newScript(t, Options{Reset: mainEndpoint, Unset: true})
 	atMain, atMainPlain := s.fast, s.plain
@@ -86,7 +86,7 @@ func TestResetFieldsPerVersion(t *testing.T) {
 		{Manager: "m2", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:amount":{}}`},
 		{Manager: "m3", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:amount":{}}`},
 	}}
-	s.apply("m4", `{number: 5, text: x}`) // no conflict, no field is lost
+	s.apply("m4", `{number: 5, text: x}`) // there is no conflict, and no manager loses a field
 	s.wantOwners("m1 .number .text", "m2@v2 .amount", "m3@v2 .amount", "m4 .text")
 	s.convertTo("v2")
 	s.apply("m4", `{amount: 6, text: x}`)

@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// This file has script, which runs requests on one object, by default of testKind:
+// This file defines script, which runs requests on one object, by default of testKind:
 //
 //	s := newScript(t)
 //	s.apply("ci", `number: 1`)
@@ -21,8 +21,8 @@ import (
 //	s.want(`number: 2`)
 //	s.wantOwners("ops .number")
 //
-// Every request runs on the fast engine, on the plain engine, and, if structured-merge-diff supports it, on that; the
-// results must be equal. A request must not modify its inputs.
+// Every request runs on the fast engine and on the plain engine, and also on structured-merge-diff if that supports the
+// request; the results must be equal. A request must not modify its inputs.
 
 // script runs requests on one object.
 type script struct {
@@ -58,7 +58,7 @@ func (s *script) request(manager string) Request {
 	return Request{Manager: manager, Version: s.version, Subresource: s.subresource, Time: s.now}
 }
 
-// run sends a request to both engines and checks the properties of every request.
+// run sends a request to both engines and checks the invariants that hold for every request.
 func (s *script) run(name string, f func(e *Engine, live Object, doc document.Value) (Result, error), yaml string) (Result, error) {
 	s.Helper()
 	doc := parse(yaml)
@@ -66,7 +66,7 @@ func (s *script) run(name string, f func(e *Engine, live Object, doc document.Va
 	result, err := f(s.fast, s.live, doc)
 	plainResult, plainErr := f(s.plain, s.live, doc)
 	if doc.String() != docBefore || dump(s.live) != liveBefore {
-		s.Fatalf("%s modified its input:\n%s\n%s\nbefore:\n%s\n%s", name, doc, dump(s.live), docBefore, liveBefore)
+		s.Fatalf("%s modified its input:\ndocument %s\nlive %s\nbefore the request:\ndocument %s\nlive %s", name, doc, dump(s.live), docBefore, liveBefore)
 	}
 	if fmt.Sprint(err) != fmt.Sprint(plainErr) {
 		s.Fatalf("%s: error of the fast engine: %v\nof the plain engine: %v", name, err, plainErr)
@@ -83,8 +83,8 @@ func (s *script) run(name string, f func(e *Engine, live Object, doc document.Va
 	return result, nil
 }
 
-// compareWithOracle compares a result with that of structured-merge-diff, unless the request uses features that it
-// does not support.
+// compareWithOracle compares a result with that of structured-merge-diff, unless the request uses features that
+// structured-merge-diff does not support.
 func (s *script) compareWithOracle(name string, doc document.Value, result Result, err error) {
 	s.Helper()
 	if s.oracle == nil || strings.Contains(doc.String(), UnsetMarkerKey) || isUntracked(s.live) || len(s.last.ForcePaths) > 0 {
@@ -94,7 +94,7 @@ func (s *script) compareWithOracle(name string, doc document.Value, result Resul
 	if name == "update" {
 		runOracle = s.oracle.update
 	} else if checkConfiguration(doc, s.last) != nil || checkDocuments(s.live, doc, s.last) != nil {
-		return // Kubernetes rejects the request before structured-merge-diff
+		return // Kubernetes rejects the request before it calls structured-merge-diff
 	}
 	ours, theirs := ourOutcome(result, err), runOracle(s.live, doc, s.last)
 	for _, out := range []outcome{ours, theirs} {
@@ -114,7 +114,7 @@ func (s *script) compareWithOracle(name string, doc document.Value, result Resul
 	}
 }
 
-// checkResult checks the properties of every result.
+// checkResult checks the invariants that hold for every result.
 func checkResult(t *testing.T, live Object, result Result) {
 	t.Helper()
 	if result.NoOp != (dump(live) == dump(result.Object) && !live.Document.IsAbsent()) {
@@ -197,14 +197,14 @@ func (s *script) apply(manager, config string) Result {
 	return s.mustSucceed(s.tryApply(manager, config, false))
 }
 
-// force applies a configuration and takes over conflicting fields: those at or below the paths, or all if there are
-// none.
+// force applies a configuration and takes over the conflicting fields at or below the paths, or all conflicting fields
+// if there are no paths.
 func (s *script) force(manager, config string, paths ...string) Result {
 	s.Helper()
 	return s.mustSucceed(s.tryApply(manager, config, len(paths) == 0, paths...))
 }
 
-// update replaces the document.
+// update replaces the live document.
 func (s *script) update(manager, updated string) Result {
 	s.Helper()
 	return s.mustSucceed(s.tryUpdate(manager, updated))
@@ -231,7 +231,7 @@ func (s *script) wantConflicts(err error, want ...string) *ConflictError {
 	s.Helper()
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) {
-		s.Fatalf("want conflicts %q, error = %v\nlive:\n%s", want, err, dump(s.live))
+		s.Fatalf("error = %v, want a ConflictError with %q\nlive:\n%s", err, want, dump(s.live))
 	}
 	var got []string
 	for _, c := range conflict.Conflicts {
@@ -247,7 +247,8 @@ func (s *script) wantConflicts(err error, want ...string) *ConflictError {
 	return conflict
 }
 
-// invalid applies a configuration that must be rejected, and checks the paths of the errors and parts of the text.
+// invalid applies a configuration that must be rejected. It checks that the InvalidError has exactly these paths, and
+// that its text contains the parts.
 func (s *script) invalid(manager, config string, paths []string, parts ...string) {
 	s.Helper()
 	_, err := s.tryApply(manager, config, true)
@@ -269,8 +270,8 @@ func (s *script) invalid(manager, config string, paths []string, parts ...string
 	}
 }
 
-// want checks that the live document is equal: null, {}, [] and absent fields are different, and the order of items
-// matters.
+// want checks that the live document equals the YAML document. null, {}, [] and absent fields are different, and the
+// order of list items matters.
 func (s *script) want(yaml string) {
 	s.Helper()
 	if want := parse(yaml); !document.Equal(s.live.Document, want) {
@@ -278,8 +279,8 @@ func (s *script) want(yaml string) {
 	}
 }
 
-// wantOwners checks all entries, in any order. Each wanted entry is its entryName and the paths of its field set: `ci
-// .number .items[name="a"]{,.name}`.
+// wantOwners checks all managed fields entries, in any order. Each wanted entry is its entryName and the paths of its
+// field set: `ci .number .items[name="a"]{,.name}`.
 func (s *script) wantOwners(want ...string) {
 	s.Helper()
 	got := map[string]string{}
@@ -302,8 +303,8 @@ func (s *script) wantOwners(want ...string) {
 	}
 }
 
-// entryName returns a short name of an entry: its manager, "/Update" for that operation, "@" and the version if it is
-// not v1, ":" and the subresource if there is one.
+// entryName returns a short name of an entry: its manager, "/Update" if that is its operation, "@" and the version if
+// the version is not v1, ":" and the subresource if there is one.
 func entryName(e Entry) string {
 	name := e.Manager
 	if e.Operation == Update {
@@ -318,8 +319,8 @@ func entryName(e Entry) string {
 	return name
 }
 
-// pathSet parses paths separated by blanks. A path that ends in {x,y} stands for two paths, with x and with y at the
-// end.
+// pathSet parses paths separated by spaces. A path that ends in {x,y} stands for two paths, one ending in x and one
+// ending in y.
 func pathSet(paths string) fieldset.Set {
 	var all []fieldset.Path
 	for _, field := range strings.Fields(paths) {

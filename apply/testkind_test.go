@@ -84,7 +84,7 @@ types:
     - {name: tree, type: {namedType: tree}}
 `
 
-// testKind is the compiled topology of the kind in testTypes.
+// testKind is the compiled topology of the kind that testTypes declares.
 var testKind = func() *schema.Type {
 	s, err := schema.LoadTypes(parse(testTypes))
 	if err != nil {
@@ -94,7 +94,7 @@ var testKind = func() *schema.Type {
 	return t
 }()
 
-// testOracle is structured-merge-diff with the schema in testTypes.
+// testOracle runs structured-merge-diff with the schema that testTypes declares.
 var testOracle = func() *oracle {
 	parser, err := typed.NewParser(typed.YAMLObject(strings.Replace(testTypes, "name: thing", "name: T0", 1)))
 	if err != nil {
@@ -104,7 +104,7 @@ var testOracle = func() *oracle {
 	return newOracle(map[string]*smd.Schema{"v1": &parser.Schema}, nil, nil)
 }()
 
-// parse parses YAML and panics on errors. An empty text is an empty map.
+// parse parses YAML and panics on errors. It returns an empty map for an empty text.
 func parse(yaml string) document.Value {
 	v, err := document.ParseYAML([]byte(yaml))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // An unset marker (KEP-5051) is the map {k8s_io__value: unset} in place of a value of a configuration. In an item of a
-// list of type map, the field k8s_io__value is added to the keys. The applier owns the field or item, which must be
+// list of type map, the marker also contains the keys of the item. The applier owns the field or item, which must be
 // absent from the object.
 
 // UnsetMarkerKey is the field name of an unset marker, {k8s_io__value: unset}.
@@ -59,8 +59,8 @@ type markerSplitter struct {
 
 // splitMarkers returns a configuration without its markers, and the set of fields at which it has markers. A container
 // that contains nothing but markers is removed, too: requiring a field to be absent does not create its container.
-// splitMarkers returns an InvalidError for invalid markers. Other errors in the configuration are reported better by
-// validate, whose error takes precedence.
+// splitMarkers returns an InvalidError for invalid markers. validate reports other errors in the configuration, and its
+// error takes precedence.
 func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, unset fieldset.Set, err error) {
 	s := markerSplitter{}
 	rest, isMarker := s.value(t, config, nil)
@@ -134,7 +134,7 @@ func (s *markerSplitter) checkMarker(t *schema.Type, v document.Value, keys []sc
 	}
 }
 
-// fields returns a granular map without its markers, absent if nothing remains.
+// fields returns a granular map without its markers, an absent value if nothing remains.
 func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value {
 	at := len(s.path)
 	docs := s.docs.Mark()
@@ -160,7 +160,7 @@ func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value 
 	return s.docs.MapIf(changed, docs, v)
 }
 
-// items returns a granular list without its markers, absent if nothing remains.
+// items returns a granular list without its markers, an absent value if nothing remains.
 func (s *markerSplitter) items(l *schema.List, v document.Value) document.Value {
 	items := s.uniqueElements(l, v)
 	at := len(s.path)

@@ -46,8 +46,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestUpdateExtendsEntry: fields of later updates are added to the entry of the manager; its time is that of the last
-// change.
+// TestUpdateExtendsEntry: fields that the manager changes in later updates are added to its entry; the time of the
+// entry is the time of the last change.
 func TestUpdateExtendsEntry(t *testing.T) {
 	s := newScript(t)
 	s.update("u", `number: 1`)
@@ -55,17 +55,17 @@ func TestUpdateExtendsEntry(t *testing.T) {
 	s.update("u", `{number: 1, text: x}`)
 	s.wantOwners("u/Update .number .text")
 	if e := s.entry("u/Update"); !e.Time.After(created) {
-		t.Errorf("Time = %v, want that of the second change", e.Time)
+		t.Errorf("Time = %v, want the time of the second change, after %v", e.Time, created)
 	}
 	changed := s.entry("u/Update").Time
 	result := s.update("u", `{number: 1, text: x}`)
 	if !result.NoOp || !s.entry("u/Update").Time.Equal(changed) {
-		t.Errorf("an update without changes is not a no-op: %v", dump(s.live))
+		t.Errorf("update without changes: NoOp = %v, object =\n%s\nwant a no-op", result.NoOp, dump(s.live))
 	}
 	s.update("u", `number: 1`)
 	s.wantOwners("u/Update .number")
 	if !s.entry("u/Update").Time.Equal(changed) {
-		t.Error("removing a field changed the time of the entry, which got no field")
+		t.Errorf("Time = %v after removing a field, want it unchanged: %v", s.entry("u/Update").Time, changed)
 	}
 }
 
@@ -77,8 +77,8 @@ func TestUpdateWithoutManager(t *testing.T) {
 	s.wantOwners("unknown/Update .number")
 }
 
-// TestUpdateKeepsDocumentVerbatim: the document of an update is stored unchanged, also if it does not conform to the
-// schema: validation is up to the caller.
+// TestUpdateKeepsDocumentVerbatim: Update stores the document unchanged even if it does not conform to the schema: the
+// caller is responsible for validation.
 func TestUpdateKeepsDocumentVerbatim(t *testing.T) {
 	s := newScript(t)
 	s.oracle = nil // structured-merge-diff rejects the document
@@ -168,7 +168,7 @@ func TestUpdateEntriesAreCapped(t *testing.T) {
 	}
 	third := s.now.Add(-10 * time.Minute)
 	if got := s.entry("ancient-changes/Update").Time; !got.Equal(third) {
-		t.Errorf("time of ancient-changes = %v, want that of the last merged entry, %v", got, third)
+		t.Errorf("Time of ancient-changes = %v, want %v, the time of the last merged entry", got, third)
 	}
 	t.Run("another limit", func(t *testing.T) {
 		s := newScript(t, Options{MaxUpdateEntries: 2})
@@ -205,8 +205,8 @@ func TestUpdateCapKeepsOwnership(t *testing.T) {
 	}
 }
 
-// TestEntryTimes: an entry has the time of its manager's last change. A request that changes no value sets no time
-// and keeps the previous one.
+// TestEntryTimes: an entry has the time of its manager's last change. A request that changes no value does not change
+// the time of the entry.
 func TestEntryTimes(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `number: 1`)
@@ -229,7 +229,7 @@ func TestEntryTimes(t *testing.T) {
 	}
 	s.force("m3", `text: z`)
 	if e := s.entry("m1"); !e.Time.Equal(first) {
-		t.Errorf("losing fields changed the time of m1 to %v", e.Time)
+		t.Errorf("Time of m1 after it lost fields = %v, want %v", e.Time, first)
 	}
 	t.Run("truncated to seconds", func(t *testing.T) {
 		s := newScript(t)

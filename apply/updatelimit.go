@@ -7,14 +7,15 @@ import (
 )
 
 const (
-	// defaultMaxUpdateEntries is the maximum number of managed fields entries with operation Update, as in Kubernetes.
+	// defaultMaxUpdateEntries is the default maximum number of managed fields entries with operation Update, as in
+	// Kubernetes.
 	defaultMaxUpdateEntries = 10
 	// ancientChangesManager is the manager of the entry that the oldest Update entries are merged into.
 	ancientChangesManager = "ancient-changes"
 )
 
-// mergeOldestUpdates merges the oldest managed fields entries with operation Update, each with another one of its
-// version, until at most limit of them remain, or no version has two of them. It also removes entries without fields.
+// mergeOldestUpdates merges pairs of managed fields entries with operation Update and the same version, the oldest
+// first, until at most limit such entries remain, or each version has only one. It also removes entries without fields.
 func (o *managedFields) mergeOldestUpdates(limit int) error {
 	o.list = slices.DeleteFunc(o.list, func(m managedEntry) bool {
 		o.entryRemoved = o.entryRemoved || !m.hasFields()
@@ -70,9 +71,9 @@ func newUpdateMerger(o *managedFields) *updateMerger {
 	return a
 }
 
-// merge schedules an entry to be merged into the ancient-changes entry of its version. If that entry does not exist,
-// the oldest entry of the version is renamed to ancient-changes. If entry is itself the ancient-changes entry, because
-// both entries have the same time, the oldest entry is merged into it instead.
+// merge schedules entry to be merged into the ancient-changes entry of its version. If there is no ancient-changes
+// entry, the oldest entry of the version is renamed to ancient-changes. If entry is itself the ancient-changes entry,
+// because it has the same time as oldest, oldest is merged into entry instead.
 func (a *updateMerger) merge(oldest, entry Entry) error {
 	ancient := Entry{Manager: ancientChangesManager, Operation: Update, APIVersion: entry.APIVersion}
 	target, ok := a.indexes[ancient.identity()]

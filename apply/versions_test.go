@@ -11,11 +11,11 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// testVersions is testKind at v1, and at v2, where number is called amount, and the names of items and the keys of
-// the map are in upper case. Further versions are like v1. A version that is not in the map does not exist.
+// testVersions is testKind at several versions. At v2, the field number is called amount, and the names of items and
+// the keys of the map are in upper case. All other versions equal v1. A version that is not in the map does not exist.
 type testVersions map[string]*schema.Type
 
-// newTestVersions returns v1, v2 and the given versions, which are like v1.
+// newTestVersions returns v1, v2 and the further versions, which equal v1.
 func newTestVersions(further ...string) testVersions {
 	s, err := schema.LoadTypes(parse(strings.Replace(testTypes, "name: number,", "name: amount,", 1)))
 	if err != nil {
@@ -50,7 +50,7 @@ func (v testVersions) Convert(doc document.Value, from, to string) (document.Val
 	return doc, nil
 }
 
-// convertNames changes the names of items and the keys of the map.
+// convertNames changes the names of list items and the keys of the map in a document.
 func convertNames(doc document.Value, change func(string) string) document.Value {
 	if items := doc.Get("items"); items.Kind() == document.List {
 		var changed []document.Value
@@ -69,7 +69,7 @@ func convertNames(doc document.Value, change func(string) string) document.Value
 	return doc
 }
 
-// convertTo converts the live object and continues at another version.
+// convertTo converts the live object to a version, which is also the version of later requests.
 func (s *script) convertTo(version string) {
 	s.Helper()
 	doc, err := s.fast.options.Versions.Convert(s.live.Document, s.version, version)
@@ -92,7 +92,7 @@ func TestConvertBetweenVersions(t *testing.T) {
 	s.force("m3", `amount: 2`)
 	s.wantOwners("m1 .text", "m2@v2 .flag", "m3@v2 .amount")
 	s.convertTo("v1")
-	s.apply("m3", `text: x`) // m3 applies at another version than before
+	s.apply("m3", `text: x`) // m3 applied at another version before
 	s.want(`{text: x, flag: true}`)
 	s.wantOwners("m1 .text", "m2@v2 .flag", "m3 .text")
 	s.update("m3", `{text: z, flag: true}`)
@@ -208,7 +208,7 @@ func TestUnsetAcrossVersions(t *testing.T) {
 	s.wantOwners("m2@v2 .amount .map.A", "m3 .number")
 }
 
-// TestTopologyChanged: a field set that was written for another topology is reconciled with the current one.
+// TestTopologyChanged: a field set that was written for another topology is adapted to the current topology.
 func TestTopologyChanged(t *testing.T) {
 	const text = `
 types:
@@ -253,7 +253,7 @@ types:
 	})
 }
 
-// TestReconcile reconciles field sets with testKind.
+// TestReconcile adapts field sets to the topology of testKind.
 func TestReconcile(t *testing.T) {
 	for _, c := range []struct{ name, set, want string }{
 		{"nothing to do", ".number .struct.a .map.x", ".number .struct.a .map.x"},
@@ -268,10 +268,10 @@ func TestReconcile(t *testing.T) {
 			set := pathSet(c.set)
 			got := reconcile(set, testKind)
 			if !got.Equal(pathSet(c.want)) {
-				t.Errorf("got\n%vwant\n%v", got, pathSet(c.want))
+				t.Errorf("reconcile() =\n%vwant\n%v", got, pathSet(c.want))
 			}
 			if again := reconcile(got, testKind); !again.Equal(got) {
-				t.Errorf("reconciling again returns\n%v", again)
+				t.Errorf("second reconcile() =\n%vwant the result of the first\n%v", again, got)
 			}
 		})
 	}
@@ -280,7 +280,7 @@ func TestReconcile(t *testing.T) {
 func TestOneVersion(t *testing.T) {
 	v := OneVersion("v1", testKind)
 	if got, ok := v.Type("v1"); !ok || got != testKind {
-		t.Error("Type(v1) not found")
+		t.Error("Type(v1) does not return testKind, want testKind")
 	}
 	if _, ok := v.Type("v2"); ok {
 		t.Error("Type(v2) found, want only v1")
@@ -289,11 +289,11 @@ func TestOneVersion(t *testing.T) {
 		t.Errorf("Convert() error = %v, want ErrVersionGone", err)
 	}
 	if _, err := New(Options{}); err == nil || !strings.Contains(err.Error(), "OneVersion") {
-		t.Errorf("New() without Versions: error = %v", err)
+		t.Errorf("New() without Versions: error = %v, want it to contain \"OneVersion\"", err)
 	}
 }
 
-// TestResultReportsDroppedEntries: Result.Dropped has the entries whose version no longer exists.
+// TestResultReportsDroppedEntries: Result.Dropped contains the entries whose version no longer exists.
 func TestResultReportsDroppedEntries(t *testing.T) {
 	obsolete := Entry{Manager: "old", Operation: Update, APIVersion: "v0", FieldsV1: `{"f:number":{}}`}
 	live := Object{Document: parse(`{number: 1}`), Entries: []Entry{obsolete}}
@@ -319,7 +319,7 @@ func (f failingVersions) Convert(document.Value, string, string) (document.Value
 	return document.Value{}, f.err
 }
 
-// TestNoOpSkipsConversion: a no-op converts nothing, so that it succeeds if conversion fails.
+// TestNoOpSkipsConversion: a no-op does not convert documents, so that it succeeds even if conversion fails.
 func TestNoOpSkipsConversion(t *testing.T) {
 	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{
 		{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},
@@ -330,18 +330,18 @@ func TestNoOpSkipsConversion(t *testing.T) {
 			e := mustEngine(Options{Versions: failingVersions{err}, plain: plain})
 			updated, updateErr := e.Update(live, live.Document, Request{Manager: "u", Version: "v1"})
 			if updateErr != nil || !updated.NoOp {
-				t.Errorf("update, plain %v, conversion error %v: NoOp=%v, %v", plain, err, updated.NoOp, updateErr)
+				t.Errorf("update, plain=%v, conversion error %v: NoOp = %v, error = %v; want a no-op", plain, err, updated.NoOp, updateErr)
 			}
 			applied, applyErr := e.Apply(live, parse(`{number: 1}`), Request{Manager: "me", Version: "v1"})
 			if applyErr != nil || !applied.NoOp {
-				t.Errorf("apply, plain %v, conversion error %v: NoOp=%v, %v", plain, err, applied.NoOp, applyErr)
+				t.Errorf("apply, plain=%v, conversion error %v: NoOp = %v, error = %v; want a no-op", plain, err, applied.NoOp, applyErr)
 			}
 		}
 	}
 }
 
-// TestConversionToRemovedVersion: if the object changes, an entry whose version has no conversion any more is dropped
-// and reported. It neither conflicts nor prevents pruning.
+// TestConversionToRemovedVersion: if the object changes, an entry is dropped and reported if conversion to its version
+// is no longer possible. It neither conflicts nor prevents pruning.
 func TestConversionToRemovedVersion(t *testing.T) {
 	other := Entry{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`}
 	own := Entry{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`}
@@ -358,7 +358,7 @@ func TestConversionToRemovedVersion(t *testing.T) {
 		} {
 			result, err := do()
 			if err != nil || len(result.Dropped) != 1 || result.Dropped[0] != other || slices.Contains(result.Object.Entries, other) {
-				t.Errorf("%s, plain=%v: Dropped = %v, Entries = %v, error = %v", verb, plain, result.Dropped, result.Object.Entries, err)
+				t.Errorf("%s, plain=%v: Dropped = %v, Entries = %v, error = %v; want the entry of manager other dropped", verb, plain, result.Dropped, result.Object.Entries, err)
 			}
 			if got := result.Object.Document.JSON(); got != `{"number":2}` {
 				t.Errorf("%s, plain=%v: document = %s, want {\"number\":2}", verb, plain, got)
@@ -367,8 +367,8 @@ func TestConversionToRemovedVersion(t *testing.T) {
 	}
 }
 
-// TestUnavailableConversion: an update keeps the entries to whose version it can't convert, and reports them in
-// Result.Kept; an apply, which could miss conflicts, fails.
+// TestUnavailableConversion: if conversion to the version of an entry is unavailable, an update keeps the entry and
+// reports it in Result.Kept; an apply fails, because it could miss conflicts.
 func TestUnavailableConversion(t *testing.T) {
 	other := Entry{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`}
 	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{other}}
@@ -377,7 +377,7 @@ func TestUnavailableConversion(t *testing.T) {
 		e := mustEngine(Options{Versions: failingVersions{down}, plain: plain})
 		updated, err := e.Update(live, parse(`{number: 2, text: a}`), Request{Manager: "me", Version: "v1"})
 		if err != nil || !slices.Contains(updated.Object.Entries, other) || len(updated.Object.Entries) != 2 || len(updated.Kept) != 1 {
-			t.Errorf("update, plain=%v: Entries = %v, Kept = %v, error = %v", plain, updated.Object.Entries, updated.Kept, err)
+			t.Errorf("update, plain=%v: Entries = %v, Kept = %v, error = %v; want two entries, one of them kept", plain, updated.Object.Entries, updated.Kept, err)
 		}
 		if _, err := e.Apply(live, parse(`{number: 2}`), Request{Manager: "me", Version: "v1"}); !errors.Is(err, ErrConversionUnavailable) {
 			t.Errorf("apply, plain=%v: error = %v, want ErrConversionUnavailable", plain, err)
@@ -385,8 +385,8 @@ func TestUnavailableConversion(t *testing.T) {
 	}
 }
 
-// droppingVersions is testKind at v1, and at v2, which has neither text nor flag: conversion drops these fields, as
-// the conversion strategy None of CustomResourceDefinitions does for fields that a version does not declare.
+// droppingVersions is testKind at v1 and v2. v2 has neither text nor flag: conversion to v2 drops these fields, as the
+// conversion strategy None of CustomResourceDefinitions does for fields that a version does not declare.
 type droppingVersions struct{}
 
 func (droppingVersions) Type(string) (*schema.Type, bool) { return testKind, true }
@@ -399,8 +399,8 @@ func (droppingVersions) Convert(doc document.Value, _, to string) (document.Valu
 	return doc, nil
 }
 
-// TestPruneWithLossyOwnerVersion: pruning removes only released fields. A field is not removed because the version of
-// some entry does not have it, whether the applier applies it, another manager owns it, or it has no owner.
+// TestPruneWithLossyOwnerVersion: pruning removes only released fields. A field stays although the version of some
+// entry does not have it, whether the applier applies it, another manager owns it, or no manager owns it.
 func TestPruneWithLossyOwnerVersion(t *testing.T) {
 	for _, before := range []Entry{
 		{APIVersion: "v1", FieldsV1: `{"f:map":{"f:k":{}},"f:number":{},"f:text":{}}`},
@@ -439,8 +439,8 @@ func TestPruneWithLossyOwnerVersion(t *testing.T) {
 	}
 }
 
-// TestPruneWithThirdVersionOwner: a field that is owned at a third version stays, also if a second version with an
-// entry does not have it.
+// TestPruneWithThirdVersionOwner: a field that is owned at a third version stays, even if another version at which
+// there is an entry does not have the field.
 func TestPruneWithThirdVersionOwner(t *testing.T) {
 	engine := mustEngine(Options{Versions: droppingVersions{}})
 	live := Object{

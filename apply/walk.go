@@ -27,21 +27,21 @@ type configWalker struct {
 	docs   fastdoc.Builder
 	fields fieldsv1.Writer
 	// untracked and reset are the untracked fields and the reset fields below the current value. Neither become members
-	// of the field set. hasExcluded reports whether one of the two sets is not empty.
+	// of the field set. hasExcluded reports whether any of the two sets is not empty.
 	untracked, reset fieldset.Set
 	hasExcluded      bool
-	setsUntracked    bool // becomes intent.setsUntracked
+	setsUntracked    bool // the result intent.setsUntracked
 	failed           bool
 
-	// mayHaveMarkers reports that the configuration may have unset markers; markerCount counts the markers found so
-	// far, and unset collects their paths.
+	// mayHaveMarkers reports that the configuration may have unset markers. markerCount is the number of markers found
+	// so far, and unset contains their paths.
 	mayHaveMarkers bool
 	markerCount    int
 	unset          fastset.Builder
 
 	keys    []document.Field // stack of the list map keys of the items of all lists that the walk is in
-	maxKeys int              // maximum length of keys since the last release, which clears that part of the slice
-	ints    []int            // stack of the sorted order and the end offsets of these items; see itemMark
+	maxKeys int              // maximum length of keys since the last release; release clears keys up to this length
+	ints    []int            // stack of the sorted indexes and the end offsets of the items of these lists; see itemMark
 }
 
 var configWalkers = sync.Pool{New: func() any { return new(configWalker) }}
@@ -74,8 +74,8 @@ func (w *configWalker) release() {
 	}
 }
 
-// maxPooledScratch is the maximum capacity, in elements, of the scratch slices of a pooled walker or pruner. Those with
-// larger slices are left to the Go garbage collector.
+// maxPooledScratch is the maximum capacity, in elements, of the scratch slices of a pooled walker or pruner. A walker
+// or pruner with larger slices does not return to the pool.
 const maxPooledScratch = 1 << 12
 
 // value walks a value of the configuration and its live value, which may be absent, and returns the merged value. It
@@ -187,11 +187,11 @@ func (w *configWalker) granularMap(m *schema.Map, live, config document.Value) d
 		switch {
 		case changed:
 		case old.Len() == 0 && w.markerCount > markerCount:
-			// This is the first unset marker: copy all applied fields before it.
+			// This is the first unset marker: copy all applied fields that precede it.
 			changed = true
 			w.docs.PushAll(config, 0, j)
 		case old.Len() > 0 && merged != oldField:
-			// This is the first difference: copy all live fields before it.
+			// This is the first difference: copy all live fields that precede it.
 			changed = true
 			before, _ := old.Find(name)
 			w.docs.PushAll(old, 0, before)
@@ -289,7 +289,7 @@ func (w *configWalker) granularList(l *schema.List, live, config document.Value)
 		return live
 	}
 	if w.hasExcluded {
-		w.failed = true // not supported: no built-in kind has untracked or reset fields inside of lists
+		w.failed = true // not supported, because no built-in kind has untracked or reset fields inside of lists
 		return config
 	}
 	items := w.openItems(l, config)

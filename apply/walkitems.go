@@ -92,7 +92,7 @@ func (w *configWalker) sortItems(mark itemMark) (unique bool) {
 }
 
 // compareKeyFields compares the keys of two items of a list in the order of their path elements. A path element omits
-// absent keys, so that the name of the next present key takes the position of an absent one.
+// absent keys, so an absent key is compared as the next present key of the item.
 func compareKeyFields(a, b []document.Field) int {
 	for i := range a {
 		va, vb := a[i].Value, b[i].Value
@@ -117,9 +117,9 @@ func compareKeyFields(a, b []document.Field) int {
 	return 0
 }
 
-// compareAfterAbsentKey compares two path elements with equal beginnings, of which the first omits the key that comes
-// next in the second; rest holds the keys of the first element that follow. Key names are sorted: if one of these keys
-// is present, its name is greater, and the result is 1. Otherwise the first element is shorter, and the result is -1.
+// compareAfterAbsentKey compares two path elements a and b with equal beginnings, where a omits the key that comes next
+// in b. rest holds the remaining keys of a. Key names are sorted: if a key in rest is present, its name is greater than
+// the next name in b, and the result is 1. Otherwise a is shorter, and the result is -1.
 func compareAfterAbsentKey(rest []document.Field) int {
 	for _, f := range rest {
 		if !f.Value.IsAbsent() {
@@ -149,7 +149,7 @@ func (w *configWalker) isAligned(l *schema.List, list document.Value, items item
 }
 
 // matchItems matches the items of the live list with the items of the configuration's list by a merge join of their
-// sorted keys. If a live item has no key, matchElements does it instead.
+// sorted keys. If a live item has no key, matchItems calls matchElements instead.
 func (w *configWalker) matchItems(l *schema.List, live, config document.Value, items itemMark) matching {
 	mark := w.openItems(l, live)
 	defer w.closeItems(mark)
