@@ -43,8 +43,9 @@ type Options struct {
 	// Admission lists the admission plugins that run after the built-in ones and before policies and webhooks.
 	Admission []admission.Plugin
 	// TokenAuthenticators authenticate bearer tokens that are not in TokenFile, for requests and for TokenReviews.
-	// Authenticators authenticate requests that have no accepted client certificate or token. The server calls each list in
-	// order, up to the first authenticator that accepts the token or request. It responds with 401 if none does.
+	// Authenticators authenticate requests that have no accepted client certificate or token. The server calls the
+	// authenticators of each list in order, up to the first that accepts the token or request. If no authenticator
+	// accepts it, the server responds with 401.
 	TokenAuthenticators []authenticator.Token
 	Authenticators      []authenticator.Request
 	// Authorizers are called in order before RBAC, up to the first that allows or denies the request. Members of the group
@@ -91,8 +92,8 @@ type Limits struct {
 	// read and write. Watches and requests of the group system:masters are not limited. The server responds to excess
 	// requests with 429.
 	MaxReadsInFlight, MaxWritesInFlight int
-	// RequestTimeout (default 1m) is the maximum duration of a request that is not a watch, and of receiving the body of a
-	// request and of sending that of a response.
+	// RequestTimeout (default 1m) is the maximum duration of a request that is not a watch. It is also the maximum
+	// duration of receiving a request body, and of sending a response body.
 	RequestTimeout time.Duration
 	// MaxBodyBytes (default 3 MiB) is the maximum size of a request body.
 	MaxBodyBytes int64
@@ -144,7 +145,8 @@ func (o Options) config() (app.Config, error) {
 	return c, nil
 }
 
-// checkListener returns an error if Address, Listener, InProcess or TLS is invalid or excludes another one.
+// checkListener returns an error if Address, Listener, InProcess or TLS is invalid, or if two of them can't be
+// combined.
 func (o Options) checkListener() error {
 	isTLS := o.TLS != TLS{}
 	switch {
@@ -204,8 +206,8 @@ func (o Options) isEnabled(name string) bool {
 	return on || !ok
 }
 
-// checkExtensions returns an error if an extension is nil, or if the name of an admission plugin is empty or equal to that of
-// another plugin, including the built-in ones.
+// checkExtensions returns an error if an extension is nil, or if the name of an admission plugin is empty or equals the
+// name of another plugin. Other plugins include the built-in plugins.
 func (o Options) checkExtensions() error {
 	names := map[string]bool{}
 	for _, name := range app.PluginNames() {

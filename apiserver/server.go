@@ -22,8 +22,8 @@ type Server struct {
 	config          app.Config
 	shutdownTimeout time.Duration
 
-	// ready is closed when the server serves requests; running is set before that. done is closed when Run returns; err, the
-	// result of Run, is set before that. running and err do not change afterwards.
+	// ready is closed when the server serves requests; running is set before ready is closed. done is closed when Run
+	// returns; err, the result of Run, is set before done is closed. running and err do not change afterwards.
 	ready, done chan struct{}
 	running     *app.Server
 	err         error
@@ -69,7 +69,7 @@ func (s *Server) run(ctx context.Context) error {
 	}
 	running, err := app.Start(ctx, s.config)
 	if err != nil {
-		return errors.Join(context.Cause(ctx), err) // if ctx ended during the start, err is that of the interrupted step
+		return errors.Join(context.Cause(ctx), err) // if ctx ended while the server started, err is the error of the interrupted step
 	}
 	s.running = running
 	close(s.ready)
@@ -90,7 +90,8 @@ func (s *Server) closeListener() error {
 	return s.config.Listener.Close()
 }
 
-// WaitReady waits until the server serves requests. It returns an error if the context ends, or Run returns, before that.
+// WaitReady waits until the server serves requests. It returns an error if the context ends, or Run returns, before the
+// server is ready.
 func (s *Server) WaitReady(ctx context.Context) error {
 	select {
 	case <-s.ready:

@@ -31,14 +31,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// running is a server that a test has started.
-type running struct {
+// runningServer is a server that a test has started.
+type runningServer struct {
 	*apiserver.Server
 	stop func() error // stops the server and returns the result of Run
 }
 
 // run starts a server, and stops it when the test ends.
-func run(t testing.TB, options apiserver.Options) *running {
+func run(t testing.TB, options apiserver.Options) *runningServer {
 	t.Helper()
 	options.Log = slog.New(slog.DiscardHandler)
 	s, err := apiserver.New(options)
@@ -48,7 +48,7 @@ func run(t testing.TB, options apiserver.Options) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Run(ctx) }()
-	r := &running{Server: s, stop: sync.OnceValue(func() error { cancel(); return <-stopped })}
+	r := &runningServer{Server: s, stop: sync.OnceValue(func() error { cancel(); return <-stopped })}
 	if err := s.WaitReady(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -103,15 +103,15 @@ func TestInProcessWatch(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Errorf("Run() = %v with an open watch, want nil", err)
 	}
-	for range second.ResultChan() { // the test hangs if the watch does not end
+	for range second.ResultChan() { // if the watch does not end, the test hangs here
 	}
 	if _, err := maps.Get(t.Context(), "c0", metav1.GetOptions{}); err == nil || !strings.Contains(err.Error(), "stopped") {
 		t.Errorf("Get() after the server has stopped = %v, want an error that contains \"stopped\"", err)
 	}
 }
 
-// TestInProcessContext checks that the end of the client's context ends an in-process request, and the context of its
-// handler.
+// TestInProcessContext checks that an in-process request, and the context of its handler, end when the client's context
+// ends.
 func TestInProcessContext(t *testing.T) {
 	t.Parallel()
 	entered, left := make(chan struct{}, 2), make(chan error, 2)
@@ -369,9 +369,9 @@ func withField(obj, value document.Value, path ...string) document.Value {
 	return obj.With(path[0], withField(obj.Get(path[0]), value, path[1:]...))
 }
 
-// decide returns an authorizer that returns the decision for all requests of one user, except for secrets, for which it
-// returns an error. It has no opinion about requests of other users.
-func decide(name string, decision authorizer.Decision) authorizer.Authorizer {
+// authorizerFor returns an authorizer for the requests of one user: it returns the decision, or an error for requests
+// to secrets. It has no opinion about requests of other users.
+func authorizerFor(name string, decision authorizer.Decision) authorizer.Authorizer {
 	return authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 		switch {
 		case a.GetUser().GetName() != name:
@@ -383,8 +383,8 @@ func decide(name string, decision authorizer.Decision) authorizer.Authorizer {
 	})
 }
 
-// TestAuthenticatorsAndAuthorizers checks that the authenticators and authorizers of Options decide about requests before
-// RBAC, also for additional handlers, and that members of system:masters are always allowed.
+// TestAuthenticatorsAndAuthorizers checks that the authenticators and authorizers of Options are called before RBAC,
+// for API requests and for additional handlers, and that members of system:masters are always allowed.
 func TestAuthenticatorsAndAuthorizers(t *testing.T) {
 	t.Parallel()
 	tokens := authenticator.TokenFunc(func(_ context.Context, token string) (*authenticator.Response, bool, error) {
@@ -395,7 +395,7 @@ func TestAuthenticatorsAndAuthorizers(t *testing.T) {
 	})
 	s := run(t, apiserver.Options{
 		TokenAuthenticators: []authenticator.Token{tokens},
-		Authorizers:         []authorizer.Authorizer{decide("ann", authorizer.DecisionAllow), decide("eve", authorizer.DecisionDeny)},
+		Authorizers:         []authorizer.Authorizer{authorizerFor("ann", authorizer.DecisionAllow), authorizerFor("eve", authorizer.DecisionDeny)},
 		Handlers:            map[string]http.Handler{"/info/": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})},
 	})
 	as := func(token string) *kubernetes.Clientset {
@@ -454,7 +454,8 @@ func TestInProcessUsers(t *testing.T) {
 	}
 }
 
-// TestTwoServers checks that two servers in one process share neither objects nor their life cycle.
+// TestTwoServers checks that two servers in one process share no objects, and that one keeps running when the other
+// stops.
 func TestTwoServers(t *testing.T) {
 	t.Parallel()
 	one, other := run(t, apiserver.Options{InProcess: true}), run(t, apiserver.Options{})
@@ -496,7 +497,7 @@ func TestListenerOfCaller(t *testing.T) {
 	}
 }
 
-// TestDirectory checks that objects in a data directory are still there after a restart.
+// TestDirectory checks that objects in a data directory still exist after the server is restarted.
 func TestDirectory(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data")
@@ -656,7 +657,7 @@ func TestLimitsCountHandlers(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	s := run(t, apiserver.Options{
 		InProcess: true, Limits: apiserver.Limits{MaxReadsInFlight: 1},
-		Authorizers: []authorizer.Authorizer{decide("ann", authorizer.DecisionAllow)},
+		Authorizers: []authorizer.Authorizer{authorizerFor("ann", authorizer.DecisionAllow)},
 		Handlers: map[string]http.Handler{"/hold": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 			entered <- struct{}{}
 			<-release

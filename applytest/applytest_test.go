@@ -14,14 +14,14 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestScripts runs the scripts of this package against Cadastre, and compares its responses with the recorded ones of
-// kube-apiserver.
+// TestScripts runs the scripts of this package against Cadastre, and compares its responses with the recorded responses
+// of kube-apiserver.
 func TestScripts(t *testing.T) {
 	applytest.RunTests(t, cadastretest.Start(t))
 }
 
-// TestDifferencesAreListed checks that docs/differences.md states the reason of every deliberate difference from Kubernetes,
-// and names the script.
+// TestDifferencesAreListed checks that, for every script with a deliberate difference from Kubernetes,
+// docs/differences.md names the script and states the reason of the difference.
 func TestDifferencesAreListed(t *testing.T) {
 	listed, err := os.ReadFile("../docs/differences.md")
 	if err != nil {
@@ -50,8 +50,8 @@ func TestDifferencesAreListed(t *testing.T) {
 	}
 }
 
-// TestPageHasAllScripts checks that docs/conformance.md lists the current scripts: that it was generated after the last
-// change of them.
+// TestPageHasAllScripts checks that docs/conformance.md lists the current scripts: the page must have been generated
+// after the last change of the scripts.
 func TestPageHasAllScripts(t *testing.T) {
 	page, err := os.ReadFile("../docs/conformance.md")
 	if err != nil {
@@ -88,7 +88,7 @@ func TestDocumentation(t *testing.T) {
 			script.WriteString(code)
 		case line == "//\n":
 			script.WriteString("\n")
-		case script.Len() > 100: // what follows is not part of the script
+		case script.Len() > 100: // the lines that follow are not part of the script
 			report, err := applytest.Run(t.Context(), applytest.Options{
 				Config:  cadastretest.Start(t),
 				Scripts: fstest.MapFS{"doc/example.txtar": {Data: []byte(strings.TrimLeft(script.String(), "\n"))}},

@@ -41,7 +41,8 @@ func parseResourcePath(path string) resourcePath {
 	return p
 }
 
-// namespaceSubresources are the subresources of a namespace; in a path they stand where a namespaced resource would.
+// namespaceSubresources are the subresources of a namespace. In a path such as /api/v1/namespaces/NAME/status, they are
+// in the place of a namespaced resource.
 var namespaceSubresources = []string{"status", "finalize"}
 
 // creation is the path of an object that a script may have created, or the path of its collection if the server generates the
@@ -49,7 +50,7 @@ var namespaceSubresources = []string{"status", "finalize"}
 type creation struct {
 	path      string
 	generated bool
-	prefix    string // the generateName of the object
+	prefix    string // the generateName of the object, if generated is true
 }
 
 // track adds the objects that a request may create to p.creations. It includes dry runs, because a defective server may
@@ -72,22 +73,23 @@ func (p *scriptRun) track(request *http.Request, body []byte) {
 	}
 }
 
-// addCreation adds a creation if the path or the name contains the script's namespace.
+// addCreation adds the creation t to p.creations if its path or name contains the script's namespace.
 func (p *scriptRun) addCreation(t creation) {
 	if strings.Contains(t.path+t.prefix, p.variables.namespace) && !slices.Contains(p.creations, t) {
 		p.creations = append(p.creations, t)
 	}
 }
 
-// untrack removes the creations with an index from before on, which were tracked for a request, if the server has rejected
-// the request.
-func (p *scriptRun) untrack(before int, a *serverResponse) {
+// untrack removes the elements of p.creations from index start, which were tracked for a request, if the server has
+// rejected the request.
+func (p *scriptRun) untrack(start int, a *serverResponse) {
 	if a.code/100 == 4 {
-		p.creations = p.creations[:before]
+		p.creations = p.creations[:start]
 	}
 }
 
-// trackCreated adds the object that the server has created according to its response, whatever its name.
+// trackCreated adds an object to p.creations if the response states that the server created it, whatever the name of
+// the object.
 func (p *scriptRun) trackCreated(request *http.Request, a *serverResponse) {
 	at, name := parseResourcePath(request.URL.Path), a.body.Lookup("metadata", "name").Text()
 	isMade := a.code == http.StatusCreated && !request.URL.Query().Has("dryRun")
@@ -100,13 +102,13 @@ func (p *scriptRun) trackCreated(request *http.Request, a *serverResponse) {
 func namesIn(contentType string, body []byte) (name, prefix string) {
 	value, err := parseBody(contentType, body)
 	if err != nil || value.IsAbsent() {
-		value, _ = document.ParseYAML(body) // also parses JSON, which is a subset of YAML
+		value, _ = document.ParseYAML(body) // ParseYAML also parses JSON, which is a subset of YAML
 	}
 	return value.Lookup("metadata", "name").Text(), value.Lookup("metadata", "generateName").Text()
 }
 
-// createdPaths returns the paths of the objects of a creation; if the server generated the name, it lists the collection and
-// selects by the name's prefix.
+// createdPaths returns the paths of the objects of a creation. If the server generated the name, createdPaths lists the
+// collection and returns the objects whose names start with the creation's prefix.
 func (s *server) createdPaths(ctx context.Context, t creation) ([]string, error) {
 	if !t.generated {
 		return []string{t.path}, nil
@@ -146,7 +148,7 @@ func (p *scriptRun) clean(ctx context.Context) {
 	}
 	if p.server.shared {
 		if len(p.server.pendingRemovals()) > before {
-			p.server.removePending(ctx) // completed now, because the next script uses the same names
+			p.server.removePending(ctx) // deletions must be complete before the next script, because it uses the same names
 		}
 		return
 	}

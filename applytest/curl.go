@@ -24,7 +24,7 @@ func curlCommand(request *http.Request, body []byte) string {
 		}
 	}
 	if request.Header.Get("User-Agent") == "" {
-		words = append(words, "-A", userAgent) // sent because the server derives the default field manager from the User-Agent
+		words = append(words, "-A", userAgent) // the server derives the default field manager from the User-Agent
 	}
 	if len(body) > 0 && request.Header.Get("Content-Type") == "" {
 		words = append(words, "-H", "'Content-Type:'") // an empty header prevents curl's default Content-Type

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestCurlRepeats checks that the curl command in a failure sends the same request as the script, even if the command is
-// indented.
+// TestCurlRepeats checks that the curl command in a failure report sends the same request as the script, even if the
+// command is indented.
 func TestCurlRepeats(t *testing.T) {
 	for _, program := range []string{"bash", "curl", "base64"} {
 		if _, err := exec.LookPath(program); err != nil {

@@ -17,11 +17,11 @@ import (
 
 const getConfigMap = "It works.\n-- step --\nGET configmaps/shared\n"
 
-// pretend starts a server that responds to GET /version itself, and passes other requests to respond. If respond returns
-// false, the request is served by a complete server.
-func pretend(t *testing.T, respond func(w http.ResponseWriter, r *http.Request) bool) Options {
+// startDefectiveServer starts a server that responds to GET /version itself, and passes all other requests to respond.
+// If respond returns false, a complete server handles the request.
+func startDefectiveServer(t *testing.T, respond func(w http.ResponseWriter, r *http.Request) bool) Options {
 	like := &fake{responses: []string{shared}, version: "v1.36.0"}
-	var mu sync.Mutex // serializes the handlers, because requests may be concurrent and tests store them
+	var mu sync.Mutex // serializes the calls of respond, because requests may be concurrent and tests record them
 	answered := func(w http.ResponseWriter, r *http.Request) bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -40,7 +40,7 @@ func pretend(t *testing.T, respond func(w http.ResponseWriter, r *http.Request) 
 
 // TestPages checks that an HTML page, such as the login page of a proxy, is not mistaken for a created object.
 func TestPages(t *testing.T) {
-	options := pretend(t, func(w http.ResponseWriter, _ *http.Request) bool {
+	options := startDefectiveServer(t, func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<html>log in</html>")
 		return true
@@ -50,10 +50,11 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestNoDiscovery checks that a script fails on a server without discovery, because skipping it would hide the defect.
+// TestNoDiscovery checks that a script fails, and is not skipped, on a server without discovery: skipping the script
+// would hide the defect.
 func TestNoDiscovery(t *testing.T) {
 	for respond, outcome := range map[string]Outcome{
-		"404 {}":                                Fail, // a failure, because namespaces are in the same group and must exist
+		"404 {}":                                Fail, // a failure, because namespaces are in the core group v1, which every server must serve
 		"500 {}":                                Fail,
 		"200 {}":                                Fail,
 		"200 <html>":                            Fail,
@@ -62,12 +63,12 @@ func TestNoDiscovery(t *testing.T) {
 	} {
 		t.Run(respond, func(t *testing.T) {
 			t.Parallel()
-			report, err := Run(t.Context(), pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
+			report, err := Run(t.Context(), startDefectiveServer(t, func(w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path != "/api/v1" {
 					return false
 				}
 				var code int
-				_, _ = fmt.Sscan(respond, &code) // never fails, because the test wrote the number
+				_, _ = fmt.Sscan(respond, &code) // Sscan never fails, because the test cases contain only valid numbers
 				if strings.HasSuffix(respond, ">") {
 					w.Header().Set("Content-Type", "text/html")
 				}
@@ -95,7 +96,7 @@ func TestFailureBeforeTheFirstStep(t *testing.T) {
 // TestNamespaceWithoutResponse checks that a namespace is deleted even if the server did not respond to its creation.
 func TestNamespaceWithoutResponse(t *testing.T) {
 	var removed []string
-	options := pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
+	options := startDefectiveServer(t, func(w http.ResponseWriter, r *http.Request) bool {
 		switch {
 		case r.Method == http.MethodDelete:
 			removed = append(removed, r.URL.Path)
@@ -114,12 +115,12 @@ func TestNamespaceWithoutResponse(t *testing.T) {
 	}
 }
 
-// TestNamespacesWithoutResponses checks that all namespaces are deleted if the server responds to no creation of a namespace,
-// including the namespace that probes whether the server completes deletions.
+// TestNamespacesWithoutResponses checks that all namespaces are deleted if the server responds to no creation of a
+// namespace. One of these namespaces probes whether the server completes deletions.
 func TestNamespacesWithoutResponses(t *testing.T) {
 	var made []string
 	deleted, looked := map[string]bool{}, map[string]int{}
-	options := pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
+	options := startDefectiveServer(t, func(w http.ResponseWriter, r *http.Request) bool {
 		name, isNamespace := strings.CutPrefix(r.URL.Path, namespacePath)
 		switch {
 		case r.Method == http.MethodPost && r.URL.Path == "/api/v1/namespaces":
@@ -148,16 +149,16 @@ func TestNamespacesWithoutResponses(t *testing.T) {
 		}
 	}
 	if len(made) != 2 {
-		t.Errorf("created namespaces = %q, want the runner's namespace and the one that probes deletion", made)
+		t.Errorf("created namespaces = %q, want the runner's namespace and the probe namespace", made)
 	}
 }
 
-// TestDeletionProbeIsReported checks that the namespace that probes whether the server completes deletions is deleted, or
-// reported as a leftover.
+// TestDeletionProbeIsReported checks that the namespace that is created to probe whether the server completes deletions
+// is deleted, or reported as a leftover.
 func TestDeletionProbeIsReported(t *testing.T) {
 	var trial string
 	made := 0
-	options := pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
+	options := startDefectiveServer(t, func(w http.ResponseWriter, r *http.Request) bool {
 		switch {
 		case r.Method == http.MethodPost && r.URL.Path == "/api/v1/namespaces":
 			made++
@@ -165,7 +166,7 @@ func TestDeletionProbeIsReported(t *testing.T) {
 		case r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, namespacePath) && !strings.Contains(strings.TrimPrefix(r.URL.Path, namespacePath), "/"):
 			fmt.Fprint(w, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"finalizers":["kubernetes"]}}`)
 			return true
-		case r.Method == http.MethodDelete && made == 3: // the third namespace is the probe; those of the runner and of the script were created before it
+		case r.Method == http.MethodDelete && made == 3: // the third namespace is the probe; the first two are those of the runner and of the script
 			trial = r.URL.Path
 			w.WriteHeader(http.StatusBadGateway)
 			fmt.Fprint(w, `{}`)
@@ -178,7 +179,7 @@ func TestDeletionProbeIsReported(t *testing.T) {
 	})
 	report, err := Run(t.Context(), options)
 	if err != nil || trial == "" {
-		t.Fatalf("Run() = %v, probe namespace = %q, want one that was created", err, trial)
+		t.Fatalf("Run() = %v, probe namespace = %q, want the name of a created namespace", err, trial)
 	}
 	for _, left := range report.Leftovers {
 		if left.Path == trial {

@@ -11,11 +11,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// expectation is one file of a script that states an expected property of the response to a step.
+// expectation is one file of a script archive. It states an expected property of the response to a step.
 type expectation struct {
 	kind string
-	// of is the implementation for which the expectation replaces the general one, because it deliberately differs; empty for
-	// an expectation of Kubernetes and of all other implementations.
+	// of is the implementation to which the expectation applies, if that implementation deliberately differs from
+	// Kubernetes; empty for the general expectation of Kubernetes and of all other implementations.
 	of string
 	// from is, for events, the name of the step that started the watch; empty means the last watch.
 	from string
@@ -64,8 +64,7 @@ func parses[T any](parse func(text string) (T, error)) func(text string) error {
 	}
 }
 
-// newExpectation parses the name of a file of a script; it returns false if the name is not that of an expectation, so that
-// the file is a step.
+// newExpectation parses the name of a file of a script. It returns false if the file is not an expectation but a step.
 func newExpectation(name string) (*expectation, bool) {
 	e := &expectation{}
 	if rest, of, ok := strings.Cut(name, " of "); ok {
@@ -94,7 +93,7 @@ func (e *expectation) name() string {
 	return name
 }
 
-// isEmpty reports whether the expectation has no text, so that the response is to be recorded.
+// isEmpty reports whether the expectation has no text, so that a recording run fills it in from the response.
 func (e *expectation) isEmpty() bool { return strings.TrimSpace(e.text) == "" }
 
 func (e *expectation) check() error {
@@ -115,7 +114,7 @@ func (e *expectation) compare(p *scriptRun, a *serverResponse) []string {
 func (e *expectation) record(p *scriptRun, a *serverResponse) (string, error) {
 	text, err := expectationKinds[e.kind].record(p, e, a)
 	if err == nil && strings.TrimSpace(text) == "" {
-		err = errors.New("the response does not contain it")
+		err = errors.New("the response does not contain the value to record")
 	}
 	return text, err
 }
@@ -171,7 +170,7 @@ func recordAnswer(p *scriptRun, e *expectation, a *serverResponse) (string, erro
 
 func parseYAML(text string) (document.Value, error) { return document.ParseYAML([]byte(text)) }
 
-// pattern returns the text of the expectation as a value. It cannot fail, because check has validated the text.
+// pattern returns the text of the expectation, parsed as YAML. It cannot fail, because check has validated the text.
 func (e *expectation) pattern() document.Value {
 	value, err := parseYAML(e.text)
 	if err != nil || e.isEmpty() {
@@ -212,8 +211,8 @@ func recordObject(p *scriptRun, e *expectation, a *serverResponse) (string, erro
 // firstFields are the fields that come first in recorded objects.
 var firstFields = []string{"apiVersion", "kind", "metadata", "spec"}
 
-// objectYAML encodes an object as YAML with its fields in the usual order: apiVersion, kind, metadata, spec, and then the
-// others.
+// objectYAML encodes an object as YAML with its fields in the usual order: apiVersion, kind, metadata, spec, and then
+// all other fields.
 func objectYAML(object document.Value) string {
 	if object.Kind() != document.Map || object.Len() == 0 {
 		return object.YAML()
@@ -221,7 +220,7 @@ func objectYAML(object document.Value) string {
 	return orderedYAML(object, firstFields)
 }
 
-// orderedYAML encodes a map as YAML, the fields in first before the others.
+// orderedYAML encodes a map as YAML. The fields in first precede all other fields.
 func orderedYAML(object document.Value, first []string) string {
 	names := slices.Clone(first)
 	for name := range object.Fields() {

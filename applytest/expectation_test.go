@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// shared is a response of the fake server with an object.
+// shared is a response of the fake server that contains the ConfigMap shared.
 const shared = `200 {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"shared","namespace":"$NAMESPACE",` +
 	`"uid":"4a1b2c3d-0000-4000-8000-000000000000","resourceVersion":"7","creationTimestamp":"2026-01-02T03:04:05Z",` +
 	`"managedFields":[` +
@@ -21,8 +21,8 @@ const conflict = `409 {"kind":"Status","apiVersion":"v1","reason":"Conflict","me
 	`"details":{"causes":[{"field":".data.b","reason":"FieldManagerConflict","message":"conflict with \"zoe\": and more"},` +
 	`{"field":".data.a","reason":"FieldManagerConflict","message":"conflict with \"alice\""}]}}`
 
-// TestExpectations checks a matching and a mismatching response for each kind of expectation. An empty complaint means that
-// the response matches.
+// TestExpectations checks a matching and a mismatching response for each kind of expectation. In a test case, an empty
+// complaint means that the response matches.
 func TestExpectations(t *testing.T) {
 	for _, test := range []struct {
 		name, serverResponse, expectation, text, complaint string

@@ -18,15 +18,15 @@ import (
 // fake is a test server that returns fixed responses.
 type fake struct {
 	mu sync.Mutex
-	// responses are those to the requests in the script's namespace, in order: "STATUS BODY", optionally preceded by headers
-	// and an empty line.
+	// responses are the responses to the requests in the script's namespace, in order: "STATUS BODY", optionally
+	// preceded by headers and an empty line.
 	responses []string
 	requests  []string
 	removed   []string
 	host      string
 	version   string
 	limits    bool        // whether the user has limited permissions
-	stop      func()      // stops the server at once, even during a request
+	stop      func()      // stops the server immediately, even during a request
 	onRequest func(n int) // called before the response to the n-th request in the script's namespace
 }
 
@@ -64,7 +64,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.removed = append(f.removed, r.URL.Path)
 		fmt.Fprint(w, `{}`)
 	case found == nil && r.Method == http.MethodPost:
-		_, _ = io.Copy(w, r.Body) // the response to a creation is the object
+		_, _ = io.Copy(w, r.Body) // the response to a creation is the object of the request
 	case found == nil:
 		fmt.Fprint(w, `{}`)
 	default:
@@ -95,7 +95,7 @@ func (f *fake) respond(w http.ResponseWriter, namespace string) {
 		next = rest
 	}
 	var code int
-	_, _ = fmt.Sscan(next, &code) // an invalid number leaves status 0, which panics
+	_, _ = fmt.Sscan(next, &code) // an invalid response leaves code 0, with which WriteHeader panics
 	w.WriteHeader(code)
 	fmt.Fprint(w, strings.TrimPrefix(next, fmt.Sprint(code)+" "))
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/cadastre/cadastre/internal/app"
 )
 
-// TestGateOff runs the scripts about responses without managedFields (the Accept parameter drop) on a server whose feature
-// gate for it is disabled. The server must behave like kube-apiserver without the feature, in every encoding.
+// TestGateOff runs the scripts about responses without managedFields (the parameter drop in Accept) on a server with
+// the feature gate ManagedFieldsOptOut disabled. The server must behave like kube-apiserver without the feature, in
+// every encoding.
 func TestGateOff(t *testing.T) {
 	report, err := applytest.Run(t.Context(), applytest.Options{Config: startWithoutGates(t), Run: regexp.MustCompile("^optout/"), Parallel: 8})
 	if err != nil {

@@ -59,8 +59,8 @@ func (p *scriptRun) query(r request) (string, error) {
 	return "?" + strings.Join(parts, "&"), nil
 }
 
-// body returns the body of a request: as in the script, converted to JSON, or converted to the binary encoding of its
-// Content-Type.
+// body returns the body of a request. Depending on the verb and the Content-Type, it is the unchanged text of the
+// script, JSON, or a binary encoding.
 func (p *scriptRun) body(ctx context.Context, r request, path string) ([]byte, error) {
 	text, err := p.variables.expand(r.body)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 const made = `201 {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"shared","uid":"1"}}`
 
-// TestInterrupt checks that a canceled run deletes its objects, including those of the request in flight, and that the
-// interrupted script has no result.
+// TestInterrupt checks that a canceled run deletes its objects, including the objects of the request in flight, and
+// that the interrupted script has no result.
 func TestInterrupt(t *testing.T) {
 	for name, during := range map[string]int{"while it is made": 1, "later": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +41,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestServerGone checks that a run returns an error, and reports no failed scripts, if the server stops responding.
+// TestServerGone checks that, if the server stops responding, Run returns an error and its report contains no failed
+// scripts.
 func TestServerGone(t *testing.T) {
 	f := newFake(t, made)
 	f.onRequest = func(int) { f.stop() }
@@ -86,7 +87,7 @@ func TestServerErrorWithGeneratedName(t *testing.T) {
 	}
 }
 
-// TestInterruptedProbes checks that the object that probes for a garbage collector is deleted if the run is canceled.
+// TestInterruptedProbes checks that a canceled run deletes the object with which it probes for a garbage collector.
 func TestInterruptedProbes(t *testing.T) {
 	const garbage = `201 {"metadata":{"name":"applytest-garbage-x"}}`
 	f := newFake(t, "200 {}", "200 {}", garbage, shared) // the namespace exists and is empty; the probe object is created and not garbage collected
@@ -100,7 +101,7 @@ func TestInterruptedProbes(t *testing.T) {
 		}
 	}
 	if _, err := Run(ctx, options); !errors.Is(err, context.Canceled) {
-		t.Errorf("Run() = %v", err)
+		t.Errorf("Run() = %v, want another result of the canceled run", err)
 	}
 	if want := []string{namespacePath + "applytest-given/configmaps/applytest-garbage-x"}; !slices.Equal(f.removed, want) {
 		t.Errorf("deleted %q, want %q", f.removed, want)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// These types are the subset of JUnit's XML format that most of its readers support.
+// These types are the subset of JUnit's XML format that most JUnit tools support.
 type (
 	junitSuites struct {
 		XMLName  xml.Name     `xml:"testsuites"`

@@ -6,8 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// masked returns a value to be recorded, in which text that differs from run to run is replaced by variables and
-// placeholders.
+// masked returns a value for recording: it replaces text that differs from run to run by variables and placeholders.
 func (p *scriptRun) masked(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.String:
@@ -40,8 +39,8 @@ func (p *scriptRun) maskedText(text string) string {
 	return text
 }
 
-// maskedOwners is like maskedText for the text of managedFields, in which uids are replaced by variables, because
-// placeholders have no meaning in field paths.
+// maskedOwners is like maskedText, for the text of managedFields. It replaces uids by variables, because placeholders
+// have no meaning in field paths.
 func (p *scriptRun) maskedOwners(text string) string {
 	for _, step := range p.script.steps {
 		if a := p.variables.responses[step.name]; a != nil && a.uid() != "" {

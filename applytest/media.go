@@ -22,15 +22,16 @@ import (
 	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
-// Bodies in scripts are written as YAML for all encodings. For binary encodings this package uses Kubernetes' own
-// serializers, so that Cadastre's encodings are compared with another implementation.
+// Scripts contain all bodies as YAML, whatever the encoding of the request. For binary encodings this package uses
+// Kubernetes' own serializers, so that Cadastre's encodings are compared with an independent implementation.
 
 // encoding is an encoding of request and response bodies.
 type encoding struct {
-	// suffix is the end of the media types in this encoding, such as json.
+	// suffix is the last part of the media types of this encoding, such as json.
 	suffix string
 	decode func(body []byte) (document.Value, error)
-	// encode converts a body to the encoding; nil for text encodings, whose bodies are sent as they are in the script.
+	// encode converts a body to the encoding. It is nil for text encodings, for which the text of the script is the
+	// body.
 	encode func(document.Value) ([]byte, error)
 	// events returns a function that reads the next event of a watch; nil if the encoding does not support watches.
 	events func(body io.Reader) func() (event, error)
@@ -51,7 +52,7 @@ func encodingOf(contentType string) (e encoding, ok bool) {
 	if err != nil {
 		return encoding{}, false
 	}
-	mediaType = strings.TrimSuffix(mediaType, "-seq") // the suffix of the media types of watches
+	mediaType = strings.TrimSuffix(mediaType, "-seq") // "-seq" is the suffix of the media types of watches
 	for _, e := range encodings {
 		if strings.HasSuffix(mediaType, e.suffix) {
 			return e, true
@@ -60,7 +61,7 @@ func encodingOf(contentType string) (e encoding, ok bool) {
 	return encoding{}, false
 }
 
-// encodeBody converts a body from YAML, as in the script, to the encoding of its Content-Type; ok is false for text
+// encodeBody converts a body from the YAML of the script to the encoding of its Content-Type; ok is false for text
 // encodings.
 func encodeBody(contentType, text string) (body []byte, ok bool, err error) {
 	e, _ := encodingOf(contentType)
@@ -147,7 +148,7 @@ func encodeProtobuf(value document.Value) ([]byte, error) {
 		return nil, fmt.Errorf("the body: expected a kind with a protobuf encoding, received %s %s: %w", apiVersion, kind, err)
 	}
 	if err := json.Unmarshal([]byte(value.JSON()), object); err != nil {
-		return nil, fmt.Errorf("the body: decode it as %T: %w", object, err)
+		return nil, fmt.Errorf("decode the body as %T: %w", object, err)
 	}
 	var encoded bytes.Buffer
 	err = protobuf.NewSerializer(scheme.Builtin(), scheme.Builtin()).Encode(object, &encoded)
@@ -179,7 +180,7 @@ func decodeProtobuf(raw []byte) (document.Value, error) {
 	return document.ParseJSON(text)
 }
 
-// newObject returns an empty Go object of a built-in kind or of PartialObjectMetadata; an error for other kinds.
+// newObject returns an empty Go object of a built-in kind or of PartialObjectMetadata, and an error for any other kind.
 func newObject(apiVersion, kind string) (runtime.Object, error) {
 	switch kind {
 	case "PartialObjectMetadata":

@@ -35,8 +35,8 @@ func (s *server) createNamespace(ctx context.Context, name string) (hasResponse 
 	return a != nil, err
 }
 
-// prepareNamespace creates the namespace for the runner's own requests; with Options.Namespace it checks that namespace
-// instead.
+// prepareNamespace creates the namespace for the runner's own requests. If Options.Namespace is set, it checks that
+// namespace instead.
 func (s *server) prepareNamespace(ctx context.Context, scripts []*Script) (err error) {
 	if s.allPermissions, err = s.hasAllPermissions(ctx); err != nil {
 		return err
@@ -62,8 +62,8 @@ func (s *server) prepareNamespace(ctx context.Context, scripts []*Script) (err e
 	return fmt.Errorf("creating a namespace per script: %w%s", err, advice)
 }
 
-// checkNamespace checks with a dry run that the namespace of Options.Namespace exists. A list would not show it: in a missing
-// namespace it is merely empty.
+// checkNamespace checks with a dry run that the namespace of Options.Namespace exists. A list request could not check
+// this: the list of objects in a missing namespace is empty, not an error.
 func (s *server) checkNamespace(ctx context.Context) error {
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"applytest-"}}`)
 	a, err := s.sendDryRun(ctx, http.MethodPost, "/configmaps?dryRun=All", body, "application/json", "application/json")
@@ -86,7 +86,7 @@ func (s *server) sendDryRun(ctx context.Context, method, path string, body io.Re
 	return a, nil
 }
 
-// deleteProbe deletes an object that was created to probe the server, even after the run was canceled.
+// deleteProbe deletes an object that the runner created to probe the server, even after the run was canceled.
 func (s *server) deleteProbe(ctx context.Context, path, reason string) {
 	a, err := s.send(context.WithoutCancel(ctx), http.MethodDelete, path, nil, "")
 	if err != nil || !a.succeeded() && a.code != http.StatusNotFound {
@@ -109,7 +109,8 @@ func (o *Options) checkShared(scripts []*Script) error {
 	return nil
 }
 
-// sharedSkipReason returns why a script cannot run in the shared namespace (Options.Namespace); "" if it can.
+// sharedSkipReason returns the reason why a script cannot run in the shared namespace (Options.Namespace); "" if it can
+// run there.
 func (s *server) sharedSkipReason(script *Script) string {
 	for _, step := range script.steps {
 		if step.request.writesOutside() {
@@ -146,8 +147,8 @@ func (s *Script) collections() []string {
 // clusterDefaults are the objects that controllers of a cluster create in every namespace. No script writes to them.
 var clusterDefaults = []string{"configmaps/kube-root-ca.crt", "serviceaccounts/default"}
 
-// findExisting determines which collections of the shared namespace scripts cannot use, because they already contain objects
-// or the user may not list them. It stores the reasons in s.existing.
+// findExisting determines which collections of the shared namespace scripts cannot use: collections that already
+// contain objects, and collections that the user may not list. It stores the reasons in s.existing.
 func (s *server) findExisting(ctx context.Context, scripts []*Script) error {
 	s.existing = map[string]string{}
 	for _, script := range scripts {
@@ -165,8 +166,8 @@ func (s *server) findExisting(ctx context.Context, scripts []*Script) error {
 	return nil
 }
 
-// existingReason returns why scripts cannot use a collection; "" if they can, because it contains no objects except
-// clusterDefaults, or because the kind does not exist yet. a is the response to a list of the collection.
+// existingReason returns the reason why scripts cannot use a collection. It returns "" if the collection contains no
+// objects except clusterDefaults, or if the kind does not exist yet. a is the response to a list of the collection.
 func existingReason(collection string, a *serverResponse) string {
 	resource := collection[strings.LastIndex(collection, "/")+1:]
 	switch {

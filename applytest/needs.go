@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// probe checks whether a server has a capability. It returns the reason why the server lacks it; "" if it has the capability.
+// probe checks whether a server has a capability. If the server lacks the capability, missing is the reason; otherwise
+// missing is "".
 type probe func(ctx context.Context, s *server) (missing string, err error)
 
 // probes are the capabilities, other than kinds, that scripts may need ("needs: NAME").
@@ -38,7 +39,7 @@ func capabilityNames() string {
 	return strings.Join(names, ", ") + ` or a kind such as "apps/v1 deployments"`
 }
 
-// skipReason returns why a script cannot run on this server; "" if it can.
+// skipReason returns the reason why a script cannot run on this server; "" if it can run.
 func (s *server) skipReason(ctx context.Context, script *Script) (string, error) {
 	if script.Only != "" && script.Only != s.implementation {
 		return "only " + script.Only + ": " + script.OnlyReason, nil
@@ -58,8 +59,8 @@ func (s *server) skipReason(ctx context.Context, script *Script) (string, error)
 	return "", nil
 }
 
-// kinds returns the Kubernetes kinds in the script's short addresses, which the server must serve. It omits kinds of other
-// groups, because the script itself creates their CustomResourceDefinitions.
+// kinds returns the Kubernetes kinds in the script's short addresses, which the server must serve. It omits kinds of
+// custom groups, because the script itself creates their CustomResourceDefinitions.
 func (s *Script) kinds() []string {
 	var kinds []string
 	for _, step := range s.steps {
@@ -73,7 +74,8 @@ func (s *Script) kinds() []string {
 	return kinds
 }
 
-// missing returns the reason why the server lacks a capability; "" if it has it. Each capability is probed only once.
+// missing returns the reason why the server lacks a capability; "" if the server has the capability. Each capability is
+// probed only once.
 func (s *server) missing(ctx context.Context, need string) (string, error) {
 	s.mu.Lock()
 	once, ok := s.capabilities[need]
@@ -89,8 +91,8 @@ func (s *server) missing(ctx context.Context, need string) (string, error) {
 	return once()
 }
 
-// checkProbe returns an error for a response that does not reveal whether the server has a capability: the user may not send
-// the request, or the server is overloaded.
+// checkProbe returns an error if the response to a probe does not show whether the server has a capability, because the
+// user may not send the request or the server is overloaded.
 func (s *server) checkProbe(a *serverResponse, err error) (*serverResponse, error) {
 	if err != nil {
 		return a, err
@@ -115,8 +117,8 @@ func probeKind(ctx context.Context, s *server, need string) (string, error) {
 	case a.code == http.StatusNotFound && version != "v1":
 		return "the server does not serve " + need, nil
 	case !a.succeeded() || a.body.Get("kind").Text() != "APIResourceList":
-		// The response does not reveal which kinds the server has. A 404 for v1 is an error, too, because namespaces are in
-		// that group.
+		// The response does not show which kinds the server has. A 404 for v1 is an error, too, because namespaces are
+		// in that group.
 		return "", fmt.Errorf("GET %s: expected an APIResourceList, received %s", path, a.summary())
 	}
 	for _, served := range a.body.Get("resources").Items() {
@@ -127,8 +129,8 @@ func probeKind(ctx context.Context, s *server, need string) (string, error) {
 	return "the server does not serve " + need, nil
 }
 
-// probeUnset checks that the server supports unset markers: it applies one to a field that accepts only strings on other
-// servers.
+// probeUnset checks that the server supports unset markers: it applies a marker in place of a string, which servers
+// without support reject.
 func probeUnset(ctx context.Context, s *server) (string, error) {
 	const path = "/configmaps/applytest-unset?fieldManager=applytest&dryRun=All"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applytest-unset"},"data":{"a":{"k8s_io__value":"unset"}}}`)
@@ -168,8 +170,8 @@ func probeCBOR(ctx context.Context, s *server) (string, error) {
 	return "the server does not support CBOR", nil
 }
 
-// probeControllers checks that controllers are running: it looks for an object that they create in every namespace. In a new
-// namespace that object may not exist yet, so an older namespace is checked.
+// probeControllers checks that controllers are running: it looks for an object that they create in every namespace. In
+// a new namespace this object may not exist yet, so probeControllers checks an older namespace.
 func probeControllers(ctx context.Context, s *server) (string, error) {
 	namespace := "default"
 	if s.shared {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSkips checks that a script is skipped, with a reason, if the server lacks a capability that it needs. The fake server
-// does not serve deployments, and has the objects that controllers create in a cluster.
+// TestSkips checks that a script is skipped, with a reason, if the server lacks a capability that the script needs. The
+// fake server does not serve deployments, and contains the objects that controllers create in a cluster.
 func TestSkips(t *testing.T) {
 	const get = "-- step --\nGET configmaps/shared\n"
 	for _, test := range []struct{ name, script, reason string }{
@@ -50,7 +50,7 @@ func TestDenials(t *testing.T) {
 				t.Errorf("outcome = %v %q after %d requests, want a skip", result.Outcome, result.Reason, len(f.requests))
 			}
 			if strings.HasPrefix(request, "EVENTUALLY") {
-				return // with EVENTUALLY, the request would be repeated until the timeout
+				return // for a user with all permissions, EVENTUALLY would repeat the request until the timeout
 			}
 			if result := newFake(t, denied).run(t, script); result.Outcome != Fail {
 				t.Errorf("outcome = %v %q, want a failure", result.Outcome, result.Reason)

@@ -30,7 +30,7 @@ func (o managedEntry) identity() string {
 	return strings.Join(words, " ")
 }
 
-// quoted returns a word, in quotes if splitWords would otherwise not parse it as one word.
+// quoted returns a word, in quotes if splitWords would not parse it as one word without them.
 func quoted(word string) string {
 	if word == "" || strings.ContainsAny(word, " \t\"\\:\n") || word == noOwners {
 		return strconv.Quote(word)
@@ -67,7 +67,8 @@ func sortOwners(owners []managedEntry) {
 	})
 }
 
-// lineWidth is the maximum length of the line of an entry; longer lines are split into one line per field.
+// lineWidth is the maximum length of the line of a managed fields entry; a longer line is split into one line per
+// field.
 const lineWidth = 100
 
 // formatOwners formats managed fields entries in the syntax that parseOwners parses.
@@ -129,7 +130,8 @@ func parseOwners(text string) ([]managedEntry, error) {
 	return owners, nil
 }
 
-// parseOwner parses the part of a line up to the colon, and returns the fields after it as text.
+// parseOwner parses the part of a line before the colon as a managed fields entry, and returns the text after the colon
+// as fields.
 func parseOwner(line string) (o managedEntry, fields string, err error) {
 	end := indexOutside(line, ':')
 	if end < 0 {
@@ -230,15 +232,15 @@ func ownersDiffer(expected, received []managedEntry, inOrder bool) []string {
 			continue
 		}
 		if lacks := e.fields.Difference(received[i].fields); !lacks.IsEmpty() {
-			complaints = append(complaints, fmt.Sprintf("%s: expected to own %s, received an entry without", e.identity(), pathList(lacks)))
+			complaints = append(complaints, fmt.Sprintf("%s: expected to own %s, received an entry without these fields", e.identity(), pathList(lacks)))
 		}
 		if more := received[i].fields.Difference(e.fields); !more.IsEmpty() {
-			complaints = append(complaints, fmt.Sprintf("%s: expected not to own %s, received an entry with it", e.identity(), pathList(more)))
+			complaints = append(complaints, fmt.Sprintf("%s: expected not to own %s, received an entry with these fields", e.identity(), pathList(more)))
 		}
 	}
 	for _, r := range received {
 		if indexOf(expected, r) < 0 {
-			complaints = append(complaints, fmt.Sprintf("%s: expected no such entry, received one with %s", r.identity(), pathList(r.fields)))
+			complaints = append(complaints, fmt.Sprintf("%s: expected no such entry, received an entry with %s", r.identity(), pathList(r.fields)))
 		}
 	}
 	if names := identities(received); len(complaints) == 0 && !slices.Equal(identities(expected), names) {

@@ -35,7 +35,7 @@ var placeholderIn = regexp.MustCompile(`<(?:any|uid|version|time)>`)
 // matcher compares received values with patterns.
 type matcher struct {
 	expand func(string) (string, error)
-	// subset makes the matcher ignore fields of maps that the pattern does not contain.
+	// subset makes the matcher ignore fields of the received maps that the pattern does not contain.
 	subset     bool
 	complaints []string
 }
@@ -155,7 +155,7 @@ func matchText(pattern, text string) bool {
 // unescapeHTML reverses the escaping of <, > and & by encoding/json.
 var unescapeHTML = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
-// displayValue returns a value as JSON for reports, truncated if it is long.
+// displayValue returns a value as JSON for reports; a long text is truncated.
 func displayValue(v document.Value) string {
 	const limit = 400
 	switch text := unescapeHTML.Replace(v.String()); {

@@ -35,8 +35,9 @@ func (s *server) hasAllPermissions(ctx context.Context) (bool, error) {
 	return allowed.IsAbsent() || allowed.JSON() == "true", nil
 }
 
-// permissionErrorOf returns a permissionError if the response is a 403 and the user has limited permissions; otherwise nil.
-// Permissions for single fields, such as the allocation of a ResourceClaim, are not concerned, because their denial is a 422.
+// permissionErrorOf returns a permissionError if the response is a 403 and the user has limited permissions; otherwise
+// nil. If the user lacks a permission for a single field, such as the allocation of a ResourceClaim, the response is a
+// 422, for which permissionErrorOf returns nil.
 func (s *server) permissionErrorOf(a *serverResponse) error {
 	message := a.body.Get("message").Text()
 	isDenied := a.code == http.StatusForbidden || a.code == http.StatusUnprocessableEntity && strings.Contains(message, ` is forbidden: User "`)

@@ -27,7 +27,7 @@ func TestPermissions(t *testing.T) {
 		t.Errorf("Run() for a user without permissions = %v, want an error", err)
 	}
 
-	give(t, config, "maker", "admin", rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"create", "delete", "get"}})
+	bindUser(t, config, "maker", "admin", rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"create", "delete", "get"}})
 	report, err := run("maker", "^(conflict/force|reset/nodes|crd/versions|unset/)")
 	if err != nil || report.Count(applytest.Fail) > 0 || len(report.Leftovers) > 0 {
 		t.Fatalf("Run() = %v, %+v, want no failed script and no leftovers", err, report)
@@ -43,10 +43,10 @@ func TestPermissions(t *testing.T) {
 		}
 	}
 
-	give(t, config, "reader", "view", rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"create", "delete", "get"}})
+	bindUser(t, config, "reader", "view", rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"create", "delete", "get"}})
 	report, err = run("reader", "^unset/")
 	if err != nil || len(report.Results) == 0 {
-		t.Fatalf("Run() = %v", err)
+		t.Fatalf("Run() = %v, want nil", err)
 	}
 	for _, result := range report.Results {
 		if result.Outcome != applytest.Skip || !strings.HasPrefix(result.Reason, "permission denied: ") && !strings.HasPrefix(result.Reason, "only ") {
@@ -58,8 +58,8 @@ func TestPermissions(t *testing.T) {
 var noNamespacePermission = regexp.MustCompile(`^creating a namespace per script: create namespace applytest-[a-z0-9]+: permission denied: ` +
 	`namespaces is forbidden: User "nobody".*; use an existing namespace that you may write to \(--namespace\)$`)
 
-// give binds a user to a ClusterRole, and to a new role with one more rule.
-func give(t *testing.T, config *rest.Config, user, role string, more rbac.PolicyRule) {
+// bindUser binds a user to a ClusterRole, and to a new role with one additional rule.
+func bindUser(t *testing.T, config *rest.Config, user, role string, more rbac.PolicyRule) {
 	t.Helper()
 	client := kubernetes.NewForConfigOrDie(config).RbacV1()
 	own := &rbac.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: []rbac.PolicyRule{more}}

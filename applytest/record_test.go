@@ -79,8 +79,8 @@ causes:
 	}
 }
 
-// TestRecordKeepsForms checks that recording does not change matching expectations, and replaces others in the syntax that
-// the script uses.
+// TestRecordKeepsForms checks that recording does not change matching expectations, and replaces mismatching
+// expectations in the syntax that the script uses.
 func TestRecordKeepsForms(t *testing.T) {
 	const head = "It works.\n-- step --\nGET configmaps/shared\n"
 	for _, test := range []struct{ name, before, after string }{
@@ -126,7 +126,7 @@ func TestRecordMasks(t *testing.T) {
 	if result := newFake(t, generated).run(t, recorded); result.Outcome != Pass {
 		t.Errorf("the recorded script fails: %v, want a pass", result.Failure)
 	}
-	// The apiVersion of a kind that the script itself creates contains the namespace.
+	// The apiVersion of a custom resource whose CRD the script creates contains the namespace.
 	own := strings.ReplaceAll(shared, `"apiVersion":"v1","time"`, `"apiVersion":"$NAMESPACE.example.com/v1","time"`)
 	recorded = newFake(t, own).record(t, "It works.\n-- step --\nGET configmaps/shared\n-- owners --\n-- times --\n")
 	for _, line := range []string{"alice Apply $NAMESPACE.example.com/v1: .data.a\n", "alice Apply $NAMESPACE.example.com/v1: new\n"} {
@@ -139,7 +139,7 @@ func TestRecordMasks(t *testing.T) {
 	}
 }
 
-// TestRecordEvents checks that recording writes new and differing events with their type and name.
+// TestRecordEvents checks that recording writes new and changed events with their type and name.
 func TestRecordEvents(t *testing.T) {
 	const events = `200 {"type":"ADDED","object":{"metadata":{"name":"a","uid":"1"}}}{"type":"DELETED","object":{"metadata":{"name":"a"}}}`
 	const script = "It works.\n-- watch --\nWATCH configmaps\n-- read --\nGET configmaps/shared\n-- events --\n"
@@ -151,8 +151,8 @@ func TestRecordEvents(t *testing.T) {
 	}
 }
 
-// TestRecordUIDs checks that recording replaces uids in the owned fields of ownerReferences, which differ in every run, by
-// variables.
+// TestRecordUIDs checks that recording replaces the uids of ownerReferences in owned field paths by variables, because
+// uids differ from run to run.
 func TestRecordUIDs(t *testing.T) {
 	child := strings.NewReplacer(`"uid":"4a1b2c3d-0000-4000-8000-000000000000"`, `"uid":"5a1b2c3d-0000-4000-8000-000000000000"`,
 		`{"f:data":{"f:a":{}}}`, `{"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"4a1b2c3d-0000-4000-8000-000000000000\"}":{}}}}`).Replace(shared)
@@ -166,7 +166,7 @@ func TestRecordUIDs(t *testing.T) {
 	}
 }
 
-// TestRecordKeepsKubernetes checks that recording does not replace responses of kube-apiserver by those of another
+// TestRecordKeepsKubernetes checks that recording does not replace responses of kube-apiserver by responses of another
 // implementation.
 func TestRecordKeepsKubernetes(t *testing.T) {
 	const script = "It works.\ndifference: because\n-- step --\nGET configmaps/shared\n-- answer --\n201\n-- error of cadastre --\nreason: Other\n" +
@@ -179,8 +179,8 @@ func TestRecordKeepsKubernetes(t *testing.T) {
 	}
 }
 
-// TestRecordMissing checks that recording reports an expectation that the response does not contain, and then does not change
-// the script.
+// TestRecordMissing checks that recording reports an error and does not change the script if the response does not
+// contain the value that an expectation states.
 func TestRecordMissing(t *testing.T) {
 	const broken = `200 {"metadata":{"managedFields":[{"manager":"alice","operation":"Apply","apiVersion":"v1","fieldsV1":{"data":{}}}]}}`
 	for _, test := range []struct{ expectation, serverResponse, complaint string }{

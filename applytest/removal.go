@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Leftover is an object that a run created and could not delete, and the reason.
+// Leftover is an object that a run created and could not delete, with the reason.
 type Leftover struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
@@ -23,8 +23,8 @@ type Leftover struct {
 const (
 	// cleanInterval is the time between two attempts to delete the remaining objects.
 	cleanInterval = 200 * time.Millisecond
-	// namespaceTimeout is the maximum time in which a server that completes the deletion of namespaces must delete an empty
-	// one.
+	// namespaceTimeout is the maximum time in which a server that completes the deletion of namespaces must delete an
+	// empty namespace.
 	namespaceTimeout = 3 * time.Second
 
 	namespacePath = "/api/v1/namespaces/"
@@ -37,7 +37,7 @@ func (s *server) remove(ctx context.Context, path string) {
 	}
 }
 
-// addPending stores the path of an object that has not been deleted yet, with the reason.
+// addPending adds an object that has not been deleted yet to s.pending, with the reason.
 func (s *server) addPending(path string, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,8 +65,8 @@ type pendingRemoval struct {
 	reason error
 }
 
-// removePending repeatedly tries to delete the pending objects, until all are deleted or cleanupTimeout is over. It returns
-// the objects that remain.
+// removePending repeatedly tries to delete the pending objects, until all are deleted or cleanupTimeout has passed. It
+// returns the objects that remain.
 func (s *server) removePending(ctx context.Context) []Leftover {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cleanupTimeout)
 	defer cancel()
@@ -86,7 +86,8 @@ func (s *server) removePending(ctx context.Context) []Leftover {
 	return left
 }
 
-// retry tries once to delete each pending object. It does so in parallel, to hide the latency of remote clusters.
+// retry tries once to delete each pending object. It sends the requests in parallel, to hide the latency of remote
+// clusters.
 func (s *server) retry(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(defaultParallel)
@@ -105,7 +106,7 @@ func (s *server) retry(ctx context.Context) {
 			return nil
 		})
 	}
-	_ = group.Wait() // never an error, because the functions return none
+	_ = group.Wait() // Wait never returns an error, because the functions return none
 }
 
 // tryRemove deletes an object, and removes its finalizers. The error is the reason why the object still exists; nil if it is
@@ -130,7 +131,7 @@ func (s *server) tryRemove(ctx context.Context, path string) error {
 	if err != nil || a.code == http.StatusNotFound {
 		return err
 	}
-	return fmt.Errorf("it is still being deleted: %s", a.summary())
+	return fmt.Errorf("the object is still being deleted: %s", a.summary())
 }
 
 // isTerminating reports whether the response is an object whose deletion has started and is not complete.
@@ -161,8 +162,8 @@ func (s *server) release(ctx context.Context, path string, object document.Value
 
 func isNamespace(path string) bool { return parseResourcePath(path).collection+"/" == namespacePath }
 
-// finalize removes the finalizers of a namespace that no controller would remove: the finalizers of scripts and, if the
-// server does not complete the deletion of namespaces, the finalizer kubernetes.
+// finalize removes the finalizers of a namespace that no controller removes: the finalizers that scripts have set and,
+// if the server does not complete the deletion of namespaces, the finalizer kubernetes.
 func (s *server) finalize(ctx context.Context, path string, object document.Value) error {
 	kept := document.NewMap()
 	switch finalizers := object.Lookup("spec", "finalizers"); {
@@ -180,15 +181,16 @@ func (s *server) finalize(ctx context.Context, path string, object document.Valu
 	return err
 }
 
-// completesDeletion reports whether the deletion of namespaces completes, by means of a controller of the cluster or of the
-// server itself. It probes the server only once.
+// completesDeletion reports whether the server, or a controller of the cluster, completes the deletion of namespaces.
+// It probes the server only once.
 func (s *server) completesDeletion(ctx context.Context) bool {
 	s.deletionOnce.Do(func() { s.deletionCompletes = s.probeDeletion(ctx) })
 	return s.deletionCompletes
 }
 
-// probeDeletion creates and deletes an empty namespace, and reports whether it is gone within namespaceTimeout. In a
-// cluster the deletion may take longer; if the server has controllers, probeDeletion returns true nevertheless.
+// probeDeletion creates and deletes an empty namespace, and reports whether the namespace is deleted within
+// namespaceTimeout. In a cluster the deletion may take longer: if the server has controllers, probeDeletion returns
+// true even after the timeout.
 func (s *server) probeDeletion(ctx context.Context) bool {
 	name := newNamespaceName()
 	path := namespacePath + name
@@ -196,7 +198,7 @@ func (s *server) probeDeletion(ctx context.Context) bool {
 		if !hasResponse {
 			s.addPending(path, err) // the namespace may have been created despite the error
 		}
-		return true // unknown, so finalizers must not be removed
+		return true // the behaviour of the server is unknown, so finalizers must not be removed
 	}
 	a, err := s.send(ctx, http.MethodDelete, path, nil, "")
 	if err == nil && !a.succeeded() {
@@ -211,7 +213,7 @@ func (s *server) probeDeletion(ctx context.Context) bool {
 		s.addPending(path, err)
 		return true
 	}
-	s.addPending(path, errors.New("it is still being deleted"))
+	s.addPending(path, errors.New("the namespace is still being deleted"))
 	missing, err := s.missing(ctx, "no controllers")
 	return err != nil || missing != ""
 }

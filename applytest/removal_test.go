@@ -21,9 +21,9 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// tricky matches the scripts whose objects cannot be deleted with a mere DELETE: objects with finalizers, in other
-// namespaces, or cluster-scoped ones.
-var tricky = regexp.MustCompile("^(reset/(namespaces|nodes)|lifecycle/|delete/|crd/versions|create/generated-name|admission/policy-g)")
+// hardToDelete matches the scripts whose objects a DELETE request alone does not delete: objects with finalizers,
+// objects in other namespaces, and cluster-scoped objects.
+var hardToDelete = regexp.MustCompile("^(reset/(namespaces|nodes)|lifecycle/|delete/|crd/versions|create/generated-name|admission/policy-g)")
 
 // TestRunLeavesNothing checks that a run deletes all its objects, on servers that complete the deletion of namespaces and on
 // servers that do not.
@@ -32,9 +32,9 @@ func TestRunLeavesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			config := cadastretest.Start(t, options...)
-			report, err := applytest.Run(t.Context(), applytest.Options{Config: config, Run: tricky})
+			report, err := applytest.Run(t.Context(), applytest.Options{Config: config, Run: hardToDelete})
 			if err != nil || report.Count(applytest.Pass) < 20 || len(report.Leftovers) > 0 {
-				t.Errorf("Run() = %v, %d passed, Leftovers = %v", err, report.Count(applytest.Pass), report.Leftovers)
+				t.Errorf("Run() = %v, %d scripts passed, Leftovers = %v; want no leftovers", err, report.Count(applytest.Pass), report.Leftovers)
 			}
 			if left := leftovers(t, config); len(left) > 0 {
 				t.Errorf("remaining objects = %q, want none", left)
@@ -111,7 +111,7 @@ func TestInterruptedRunLeavesNothing(t *testing.T) {
 			report = &applytest.Report{} // the run was canceled before the first script
 		}
 		if left := leftovers(t, config); len(left)+len(report.Leftovers)+report.Count(applytest.Fail) > 0 {
-			t.Errorf("after %v: remaining objects = %q, Leftovers = %v; %d failed", after, left, report.Leftovers, report.Count(applytest.Fail))
+			t.Errorf("after %v: remaining objects = %q, Leftovers = %v, %d scripts failed; want none of these", after, left, report.Leftovers, report.Count(applytest.Fail))
 		}
 	}
 }

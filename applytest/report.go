@@ -28,7 +28,8 @@ type Report struct {
 	Server         string `json:"server"`
 	Version        string `json:"version"`
 	Implementation string `json:"implementation"`
-	// Scripts is the number of selected scripts. If the run was stopped, there are fewer results, and Stopped is the reason.
+	// Scripts is the number of selected scripts. If the run was stopped, Results contains fewer results than Scripts,
+	// and Stopped is the reason.
 	Scripts int      `json:"scripts"`
 	Stopped string   `json:"stopped,omitempty"`
 	Results []Result `json:"results"`
@@ -82,7 +83,7 @@ func (r *Result) finish(f *Failure) {
 	r.Outcome, r.Failure = Fail, f
 }
 
-// String returns the failure as text of several lines.
+// String returns the failure as multi-line text.
 func (f *Failure) String() string {
 	if f.Step == "" {
 		return strings.Join(f.Complaints, "\n") + "\n" // the failure occurred before the first step
@@ -101,7 +102,7 @@ func (f *Failure) String() string {
 	return text.String()
 }
 
-// Count returns the number of scripts with an outcome.
+// Count returns the number of scripts with the given outcome.
 func (r *Report) Count(outcome Outcome) int { return count(r.Results, outcome) }
 
 func count(results []Result, outcome Outcome) int {
@@ -189,7 +190,7 @@ func indented(text string) string {
 func (r *Report) WriteJSON(w io.Writer) error {
 	whole := *r
 	if whole.Results == nil {
-		whole.Results = []Result{} // so that it is encoded as [] and not as null
+		whole.Results = []Result{} // an empty slice, which is encoded as [] and not as null
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// verb is the first word of a request line, with the HTTP request that it stands for.
+// verb is the first word of a request line, such as APPLY, and the HTTP request that it stands for.
 type verb struct {
 	method    string
 	mediaType string // mediaType is the default Content-Type of the body
@@ -21,7 +21,7 @@ type verb struct {
 	watches   bool
 }
 
-// verbs are the verbs that scripts can use. They include the HTTP methods, with which the body is sent unchanged.
+// verbs are the verbs that scripts can use. They include the HTTP methods; for these, the body is sent unchanged.
 var verbs = map[string]verb{
 	"APPLY":     {method: http.MethodPatch, mediaType: "application/apply-patch+yaml"},
 	"CREATE":    {method: http.MethodPost, mediaType: "application/json", asJSON: true},
@@ -47,9 +47,9 @@ type request struct {
 	body    string
 	kind    string        // the kind of a short address, such as "apps/v1 deployments"
 	wait    time.Duration // the duration of WAIT, which sends no request
-	// eventually means that the request is repeated until the response is as expected.
+	// eventually means that the request is repeated until the response meets the expectations.
 	eventually bool
-	// times is how often the request is sent; only the last response is compared with the expectations.
+	// times is the number of times that the request is sent; only the last response is compared with the expectations.
 	times int
 }
 
@@ -186,7 +186,7 @@ func (r *request) readOptions(words []string) error {
 		case name == "dryRun":
 			r.query = append(r.query, pair{"dryRun", "All"})
 		default:
-			return fmt.Errorf("expected as NAME, force, dryRun or name=value, received %q", words[i])
+			return fmt.Errorf("expected \"as NAME\", \"force\", \"dryRun\" or \"name=value\", received %q", words[i])
 		}
 	}
 	if r.verb.watches {

@@ -53,8 +53,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestEventually checks that a request with EVENTUALLY is repeated until the response is as expected, and not once more,
-// because a repetition may create an object.
+// TestEventually checks that a request with EVENTUALLY is repeated until the response meets the expectations, and is
+// not sent again after that, because a repetition may create an object.
 func TestEventually(t *testing.T) {
 	const notYet, exists = `404 {"kind":"Status"}`, `409 {"kind":"Status"}`
 	f := newFake(t, notYet, notYet, made, exists)
@@ -81,7 +81,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestTimeout checks that a server that does not respond fails the script and does not block the run.
+// TestTimeout checks that, if the server does not respond, the script fails and the run is not blocked.
 func TestTimeout(t *testing.T) {
 	for _, request := range []string{"GET configmaps/shared", "WATCH configmaps"} {
 		f := newFake(t, shared)

@@ -4,8 +4,8 @@ import "testing"
 
 const appliesOnce = "It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{metadata: {name: shared}}\n-- answer --\n"
 
-// TestRetryAfter checks that after a 429 response with Retry-After the same request is sent again, up to a limit, and that
-// after a 429 response without Retry-After it is not.
+// TestRetryAfter checks that a request is sent again after a 429 response with Retry-After, up to a limit, and is not
+// sent again after a 429 response without Retry-After.
 func TestRetryAfter(t *testing.T) {
 	const busy = "Retry-After: 0\n429 {}"
 	for _, test := range []struct {
@@ -24,7 +24,7 @@ func TestRetryAfter(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFake(t, test.responses...)
 			if result := f.run(t, appliesOnce+test.want+"\n"); result.Outcome != Pass {
-				t.Errorf("result = %+v", result)
+				t.Errorf("result = %+v, want the outcome of the last response", result)
 			}
 			if len(f.requests) != test.requests {
 				t.Errorf("%d requests were sent, want %d", len(f.requests), test.requests)

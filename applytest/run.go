@@ -25,23 +25,23 @@ type Options struct {
 	Namespace string
 	// Scripts is a folder with scripts; nil means the scripts of this package.
 	Scripts fs.FS
-	// Run selects scripts whose name matches, such as "removal/last-owner"; nil selects all.
+	// Run selects the scripts whose names it matches, such as "removal/last-owner"; nil selects all scripts.
 	Run *regexp.Regexp
 	// Parallel is the number of scripts that run at the same time; 0 means 8. With Namespace, scripts always run one at a
 	// time.
 	Parallel int
 	// RequestTimeout is the maximum time to wait for a response or for the start of a watch; 0 means one minute.
 	RequestTimeout time.Duration
-	// CleanupTimeout is the maximum time for deleting the objects of a script and, at the end of the run, for deleting the
-	// remaining ones; 0 means 30 seconds.
+	// CleanupTimeout is the maximum time for deleting the objects of a script and, at the end of the run, for deleting
+	// the objects that remain; 0 means 30 seconds.
 	CleanupTimeout time.Duration
 	// Keep leaves the objects of the scripts on the server instead of deleting them.
 	Keep bool
 	// Progress, if not nil, is called after each script; calls are never concurrent.
 	Progress func(done, total int, result Result)
-	// Record, if not nil, is called with the new text of each script that has failing or empty expectations. These do not
-	// fail the script; in the new text they are replaced by the server's responses. Responses of Kubernetes are never
-	// replaced by those of another implementation.
+	// Record, if not nil, is called with the new text of each script that has failing or empty expectations. Such
+	// expectations do not fail the script; in the new text they are replaced by the server's responses. Responses of
+	// Kubernetes are never replaced by responses of another implementation.
 	Record func(name string, text []byte) error
 }
 

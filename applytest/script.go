@@ -16,17 +16,17 @@ type Script struct {
 	Name string
 	// Behaviour is the description of the behaviour at the start of the script.
 	Behaviour string
-	// Needs are the capabilities that the script requires of a server; on a server that lacks one of them the script is
-	// skipped.
+	// Needs are the capabilities that the script requires of a server. On a server that lacks one of them, the script
+	// is skipped.
 	Needs []string
-	// Only is the only implementation for which the script runs, and OnlyReason is the reason; both are empty if it runs for
-	// all.
+	// Only is the only implementation for which the script runs, and OnlyReason is the reason; both are empty if the
+	// script runs for all implementations.
 	Only, OnlyReason string
 	// Difference is the reason why another implementation deliberately differs from Kubernetes; empty if the expectations are
 	// the same for all implementations.
 	Difference string
-	// Defective is the implementation with a known defect in this behaviour, and Defect describes the defect; both are empty
-	// if there is none.
+	// Defective is the implementation with a known defect in this behaviour, and Defect describes the defect; both are
+	// empty if there is no known defect.
 	Defective, Defect string
 
 	steps   []*step
@@ -41,8 +41,9 @@ type step struct {
 	expectations []*expectation
 }
 
-// of returns the expectations of a step for an implementation. The implementation's own expectations replace the general ones
-// of the same kind; if it has its own answer, they replace all general ones, because the body differs, too.
+// of returns the expectations of a step for an implementation. The implementation's own expectations replace the
+// general expectations of the same kind. If the implementation has its own answer, its expectations replace all general
+// expectations, because the body differs, too.
 func (s *step) of(implementation string) []*expectation {
 	var own []*expectation
 	replaced := map[string]bool{}
@@ -140,13 +141,13 @@ func (s *Script) readFile(i int, file txtar.File) error {
 		e.file, e.text = i, string(file.Data)
 		last := s.steps[len(s.steps)-1]
 		if slices.ContainsFunc(last.expectations, func(other *expectation) bool { return other.name() == e.name() }) {
-			return fmt.Errorf("expected each expectation once in a step, received it twice")
+			return fmt.Errorf("expected each expectation once in a step, received this expectation twice")
 		}
 		last.expectations = append(last.expectations, e)
 		return e.check()
 	}
 	if slices.ContainsFunc(s.steps, func(other *step) bool { return other.name == file.Name }) {
-		return fmt.Errorf("expected a unique name of the step, received that of an earlier step")
+		return fmt.Errorf("expected a unique name of the step, received the name of an earlier step")
 	}
 	r, err := parseRequest(string(file.Data))
 	if err != nil {
@@ -156,7 +157,7 @@ func (s *Script) readFile(i int, file txtar.File) error {
 	return nil
 }
 
-// check returns an error if the script is invalid as a whole, for instance because it has no step.
+// check returns an error if the script as a whole is invalid, for instance because it has no step.
 func (s *Script) check() error {
 	if len(s.steps) == 0 {
 		return fmt.Errorf("expected at least one step")
@@ -176,16 +177,16 @@ func (s *Script) check() error {
 	return nil
 }
 
-// record passes the text of the script with recorded expectations to a function, if the text has changed.
-func (s *Script) record(recorded map[int]string, to func(name string, text []byte) error) error {
+// record calls write with the text of the script with recorded expectations, if the text has changed.
+func (s *Script) record(recorded map[int]string, write func(name string, text []byte) error) error {
 	if text := s.withRecorded(recorded); !bytes.Equal(text, s.text) {
-		return to(s.Name, text)
+		return write(s.Name, text)
 	}
 	return nil
 }
 
-// withRecorded returns the text of the script with recorded expectations, which are keyed by the index of the file, and an
-// empty line after each step.
+// withRecorded returns the text of the script with the recorded expectations, and an empty line after each step.
+// recorded maps the index of a file in the archive to its new text.
 func (s *Script) withRecorded(recorded map[int]string) []byte {
 	archive := &txtar.Archive{Comment: s.archive.Comment, Files: slices.Clone(s.archive.Files)}
 	for i, text := range recorded {

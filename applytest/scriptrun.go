@@ -11,7 +11,7 @@ type scriptRun struct {
 	server    *server
 	script    *Script
 	variables variables
-	seen      map[string]*serverResponse // the last response with each object, keyed by uid; without dry runs
+	seen      map[string]*serverResponse // the last response that contains each object, keyed by uid; dry runs are not stored
 	watches   []*watch
 	creations []creation // the objects to delete after the script
 	recorded  map[int]string
@@ -64,7 +64,7 @@ func (s *server) runScript(ctx context.Context, script *Script, recording, keep 
 	return result, p.recorded
 }
 
-// differs reports whether the script has expectations that apply only to this implementation.
+// differs reports whether the script contains expectations that apply only to this implementation.
 func (p *scriptRun) differs() bool {
 	for _, step := range p.script.steps {
 		for _, e := range step.expectations {
@@ -87,7 +87,7 @@ func (p *scriptRun) runStep(ctx context.Context, step *step) *Failure {
 		return p.evaluate(step, &serverResponse{code: http.StatusOK}, "")
 	}
 	again := *step
-	again.expectations = nil // all requests but the last one only have to succeed
+	again.expectations = nil // all requests except the last one are only required to succeed
 	for p.variables.round = 1; p.variables.round < step.request.times; p.variables.round++ {
 		if failure := p.attempt(ctx, &again); failure != nil {
 			return failure
@@ -155,8 +155,8 @@ func (p *scriptRun) send(step *step, request *http.Request) (*serverResponse, er
 	return readResponse(response, step.request.isDryRun())
 }
 
-// isExpected reports whether a response meets the expectations, except those of watch events, which can be consumed only
-// once. Without expectations the request must have succeeded.
+// isExpected reports whether a response meets the expectations, except the expectations of watch events, which can be
+// consumed only once. If the step has no expectations, the request must have succeeded.
 func (p *scriptRun) isExpected(step *step, a *serverResponse) bool {
 	expectations := step.of(p.server.implementation)
 	for _, e := range expectations {
@@ -170,8 +170,8 @@ func (p *scriptRun) isExpected(step *step, a *serverResponse) bool {
 	return len(expectations) > 0 || a.succeeded()
 }
 
-// evaluate compares the response with the expectations for this implementation, or records it; it returns nil if the response
-// meets them.
+// evaluate compares the response with the expectations for this implementation, or records the response; it returns nil
+// if the response meets the expectations.
 func (p *scriptRun) evaluate(step *step, a *serverResponse, curl string) *Failure {
 	var complaints []string
 	expectations := step.of(p.server.implementation)

@@ -20,18 +20,18 @@ import (
 // Kubernetes is the name of the reference implementation, kube-apiserver, in scripts.
 const Kubernetes = "kubernetes"
 
-// userAgent is the User-Agent of requests, unless a script sets the header. The server derives from it the field manager of
-// updates that do not specify one.
+// userAgent is the User-Agent of requests, unless a script sets the header. If an update specifies no field manager,
+// the server derives the field manager from the User-Agent.
 const userAgent = "applytest"
 
 // server is the server under test.
 type server struct {
 	url    string
 	client *http.Client
-	// requestTimeout is the maximum time for a response.
+	// requestTimeout is the maximum time to wait for a response.
 	requestTimeout time.Duration
-	// cleanupTimeout is the maximum time for deleting the objects of a script and, at the end of the run, for deleting the
-	// remaining ones.
+	// cleanupTimeout is the maximum time for deleting the objects of a script and, at the end of the run, for deleting
+	// the objects that remain.
 	cleanupTimeout time.Duration
 	// version is the gitVersion of the server; implementation is derived from it.
 	version, implementation string
@@ -39,8 +39,8 @@ type server struct {
 	// runnerNamespace is the namespace of the runner's own requests. allPermissions means that the user has all permissions.
 	runnerNamespace string
 	allPermissions  bool
-	// shared means that runnerNamespace is Options.Namespace, in which the scripts run, too, one at a time. existing maps the
-	// collections of that namespace that scripts cannot use to the reasons.
+	// shared means that runnerNamespace is Options.Namespace, in which the scripts run, too, one at a time. existing
+	// contains the collections of that namespace that scripts cannot use, and maps them to the reasons.
 	shared   bool
 	existing map[string]string
 	// stop cancels the run with a cause. It has no effect before the run has started.
@@ -56,7 +56,7 @@ type server struct {
 	pending      []pendingRemoval
 }
 
-// connect returns the server of the options, after reading its version.
+// connect reads the version of the server that the options select, and returns the server.
 func connect(ctx context.Context, options Options) (*server, error) {
 	config := rest.CopyConfig(options.Config)
 	config.UserAgent = userAgent
@@ -89,12 +89,12 @@ func connect(ctx context.Context, options Options) (*server, error) {
 	return s, nil
 }
 
-// send sends a request of the runner itself; the response is JSON.
+// send sends a request of the runner itself and requests a JSON response.
 func (s *server) send(ctx context.Context, method, path string, body io.Reader, contentType string) (*serverResponse, error) {
 	return s.sendAccepting(ctx, method, path, body, contentType, "application/json")
 }
 
-// sendAccepting is like send, with another Accept header.
+// sendAccepting is like send, with the given Accept header.
 func (s *server) sendAccepting(ctx context.Context, method, path string, body io.Reader, contentType, accept string) (*serverResponse, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -130,13 +130,13 @@ func (s *server) withTimeout(ctx context.Context) (context.Context, context.Canc
 	}
 }
 
-// timeoutError returns the error of a request that exceeds the request timeout.
+// timeoutError returns the error for a request that exceeds the request timeout.
 func (s *server) timeoutError() error {
 	return fmt.Errorf("no response within %s: %w", s.requestTimeout, context.DeadlineExceeded)
 }
 
 // do sends a request, and retries it after a 429 response with Retry-After, as Kubernetes' clients do. If there is no
-// response, it checks whether the server is reachable.
+// response, do checks whether the server is reachable.
 func (s *server) do(ctx context.Context, request *http.Request) (*http.Response, error) {
 	for try := 1; ; try++ {
 		response, err := s.client.Do(request)
@@ -184,7 +184,8 @@ func waitRetryAfter(request *http.Request, response *http.Response) bool {
 }
 
 const (
-	// aliveTimeout is the maximum time in which the server must respond to GET /version; otherwise it is considered gone.
+	// aliveTimeout is the maximum time in which the server must respond to GET /version; a server that takes longer is
+	// considered gone.
 	aliveTimeout  = 5 * time.Second
 	aliveAttempts = 2
 )
@@ -198,7 +199,7 @@ func (s *server) checkAlive(ctx context.Context) {
 		var response *http.Response
 		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/version", nil) // cannot fail, because connect has created the same request
 		if response, err = s.client.Do(request); err == nil {
-			_ = response.Body.Close() // any response means that the server is reachable
+			_ = response.Body.Close() // any response shows that the server is reachable
 			return
 		}
 		time.Sleep(aliveTimeout / 10)
@@ -207,7 +208,8 @@ func (s *server) checkAlive(ctx context.Context) {
 	s.stop(fmt.Errorf("the server is gone: %w", err))
 }
 
-// create creates an object and returns the response. The response is nil if it is unknown whether the object was created.
+// create creates an object and returns the response. The response is nil if the server did not respond, so that the
+// object may or may not exist.
 func (s *server) create(ctx context.Context, path string, object document.Value) (*serverResponse, error) {
 	a, err := s.send(ctx, http.MethodPost, path, strings.NewReader(object.JSON()), "application/json")
 	if err != nil {

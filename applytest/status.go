@@ -10,10 +10,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// This file implements the expectations of a response other than its object: error, warnings, headers, and a body that is not
+// This file implements the expectations other than answer and object: error, warnings, headers, and a body that is not
 // a document.
 
-// errorOf returns the Status of a response, with its causes moved from details to a field next to reason and message.
+// errorOf returns the Status of a response, with its causes moved from details to the top level, next to reason and
+// message.
 func errorOf(a *serverResponse) (document.Value, error) {
 	if a.body.Get("kind").Text() != "Status" {
 		return document.Value{}, fmt.Errorf("expected a Status, received %s", a.summary())
@@ -61,8 +62,8 @@ func recordError(p *scriptRun, e *expectation, a *serverResponse) (string, error
 	))), nil
 }
 
-// openCauses appends a placeholder to the messages of conflicts, after the name of the field manager, because servers may add
-// more text there.
+// openCauses appends a placeholder to the messages of conflict causes, after the name of the field manager, because
+// servers may add more text there.
 func openCauses(causes document.Value) document.Value {
 	if causes.IsAbsent() {
 		return causes

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// The timestamps of managedFields differ from run to run, so that expectations state only whether they change.
+// The timestamps of managedFields differ from run to run. Therefore the expectation "times" states only whether they
+// change.
 
 // parseTimes parses lines such as "alice Apply v1: unchanged". The result maps the identity of a managed fields entry to the
 // word after the colon.
@@ -75,12 +76,12 @@ func compareTimes(p *scriptRun, e *expectation, a *serverResponse) []string {
 	var complaints []string
 	for _, identity := range slices.Sorted(maps.Keys(expected)) {
 		if word := received[identity]; word != expected[identity] {
-			complaints = append(complaints, fmt.Sprintf("%s: expected its time to be %s, received %s", identity, expected[identity], cmp.Or(word, "nothing")))
+			complaints = append(complaints, fmt.Sprintf("time of the entry %s: expected %s, received %s", identity, expected[identity], cmp.Or(word, "nothing")))
 		}
 	}
 	for _, identity := range slices.Sorted(maps.Keys(received)) {
 		if _, ok := expected[identity]; !ok {
-			complaints = append(complaints, fmt.Sprintf("%s: expected no such entry, received one with a time that is %s", identity, received[identity]))
+			complaints = append(complaints, fmt.Sprintf("time of the entry %s: expected no such entry, received an entry whose time is %s", identity, received[identity]))
 		}
 	}
 	return complaints

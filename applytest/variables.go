@@ -22,7 +22,7 @@ type variables struct {
 	responses map[string]*serverResponse
 }
 
-// expand returns a text with its variables replaced; it returns an error if a variable has no value.
+// expand returns a text in which variables are replaced by their values, and an error if a variable has no value.
 func (v *variables) expand(text string) (string, error) {
 	if !strings.Contains(text, "$") {
 		return text, nil
@@ -59,8 +59,8 @@ func (v *variables) value(found string) (string, error) {
 	return v.lookup(strings.TrimSpace(inside[:max(i-1, 0)]), inside[i:])
 }
 
-// lookup returns the field at a path of the response to a step, or of the last response that contains an object if step is
-// "".
+// lookup returns the field at a path of the response to a step. If step is "", it uses the last response that contains
+// an object.
 func (v *variables) lookup(step, path string) (string, error) {
 	from := v.last
 	if step != "" {
@@ -83,7 +83,7 @@ func (v *variables) lookup(step, path string) (string, error) {
 	return value.JSON(), nil
 }
 
-// follow returns the value at a path of a value; an absent value if there is none.
+// follow returns the value at a path inside of another value; an absent value if there is none.
 func follow(value document.Value, path fieldset.Path) document.Value {
 	for _, element := range path {
 		switch element.Kind() {

@@ -25,19 +25,19 @@ type event struct {
 }
 
 const (
-	// eventBuffer is the number of events that are buffered until a script consumes them.
+	// eventBuffer is the maximum number of events that a watch buffers until a script consumes them.
 	eventBuffer = 1000
 	// eventTimeout is the maximum time to wait for an expected event.
 	eventTimeout = 15 * time.Second
 	// quietPeriod is the time after the last expected event during which no further event may arrive.
 	quietPeriod = 150 * time.Millisecond
-	// initialEnd is the annotation of the bookmark that ends the initial events.
+	// initialEnd is the annotation of the bookmark event that ends the initial events of a watch.
 	initialEnd = "k8s.io/initial-events-end"
 	// quietRecording replaces quietPeriod when events are recorded. It is longer, because the number of events is not known.
 	quietRecording = 500 * time.Millisecond
 )
 
-// open starts a watch for a step, and returns when the server has accepted it.
+// open starts the watch of a step, and returns when the server has accepted the request.
 func (p *scriptRun) open(step string, request *http.Request) (*serverResponse, error) {
 	ctx, cancel := context.WithCancelCause(request.Context())
 	stop := func() { cancel(nil) }
@@ -58,7 +58,8 @@ func (p *scriptRun) open(step string, request *http.Request) (*serverResponse, e
 	return &serverResponse{code: response.StatusCode, header: response.Header}, nil
 }
 
-// read sends the events of a watch to its channel until the watch ends. Events that are not consumed by then are dropped.
+// read sends the events of a watch to the channel w.events until the watch ends. Events that the script has not
+// consumed by then are dropped.
 func (w *watch) read(ctx context.Context, response *http.Response) {
 	defer response.Body.Close()
 	defer close(w.events)
@@ -117,8 +118,8 @@ func (p *scriptRun) watchOf(e *expectation) (*watch, error) {
 	return nil, fmt.Errorf("expected an earlier WATCH step %q, found none", e.from)
 }
 
-// parseEvents parses a YAML list of maps with one field each: its name is the type of the event, its value the pattern of the
-// object.
+// parseEvents parses a YAML list of maps with one field each: the field name is the type of the event, the field value
+// is the pattern of the object.
 func parseEvents(text string) ([]event, error) {
 	value, err := document.ParseYAML([]byte(text))
 	if err != nil || value.Text() == none {
@@ -168,7 +169,7 @@ func eventsValue(events []event) document.Value {
 	return document.NewList(items...)
 }
 
-// recordEvents records new events with their type and name, and updates the patterns of existing ones.
+// recordEvents records new events with their type and name, and updates the patterns of existing events.
 func recordEvents(p *scriptRun, e *expectation, _ *serverResponse) (string, error) {
 	w, err := p.watchOf(e)
 	if err != nil {

@@ -22,8 +22,8 @@ func withDrop(accept string) string {
 	return strings.Join(clauses, ",")
 }
 
-// clauseWithDrop returns one media type of an Accept header with metadata.managedFields added to its parameter drop, unless
-// it is already there. Other fields in that parameter remain.
+// clauseWithDrop returns one media type of an Accept header with metadata.managedFields added to its parameter drop,
+// unless drop contains it already. Other fields in drop remain.
 func clauseWithDrop(clause string) string {
 	parts := strings.Split(clause, ";")
 	for i, part := range parts[1:] {
@@ -40,7 +40,7 @@ func clauseWithDrop(clause string) string {
 	return strings.TrimRight(clause, " ") + ";" + dropParameter + "=" + managedFieldsPath
 }
 
-// contains reports whether a list of fields that are separated by + contains a field.
+// contains reports whether a list of fields, separated by +, contains the field wanted.
 func contains(targets, wanted string) bool {
 	for target := range strings.SplitSeq(targets, "+") {
 		if strings.TrimSpace(target) == wanted {

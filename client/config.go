@@ -27,8 +27,8 @@ func SetEnabled(on bool) {
 	}
 }
 
-// Enabled reports whether the feature gate is enabled: by SetEnabled or, if that was not called, by the environment variable
-// KUBE_FEATURE_ManagedFieldsOptOutClient. The default, and that for an invalid variable, is true.
+// Enabled reports whether the feature gate is enabled: by SetEnabled or, if that was not called, by the environment
+// variable KUBE_FEATURE_ManagedFieldsOptOutClient. If the variable is not set or invalid, Enabled returns true.
 func Enabled() bool {
 	if s := gateOverride.Load(); s != 0 {
 		return s > 0
@@ -42,12 +42,12 @@ func WithoutManagedFields(config *rest.Config) *rest.Config {
 	return wrapConfig(config, func(context.Context) bool { return true })
 }
 
-// OptOutOnRequest returns a copy of the config whose clients receive no managedFields in responses to requests whose context
-// was returned by [OptOut], and to those of a ListerWatcher that was returned by [OptOutListerWatcher].
+// OptOutOnRequest returns a copy of the config. Its clients receive no managedFields in responses to requests whose
+// context was returned by [OptOut], and to requests of a ListerWatcher that was returned by [OptOutListerWatcher].
 func OptOutOnRequest(config *rest.Config) *rest.Config { return wrapConfig(config, isOptOut) }
 
-// wrapConfig returns a copy of the config whose clients receive no managedFields in responses to requests for whose context
-// removes returns true.
+// wrapConfig returns a copy of the config. Its clients receive no managedFields in responses to requests for which
+// removes, called with the context of the request, returns true.
 func wrapConfig(config *rest.Config, removes func(context.Context) bool) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &transport{next: next, removes: removes} })

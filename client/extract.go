@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NoManagedFieldsError is returned by [Extract] for an object without managedFields. Namespace and Name are those of the
+// NoManagedFieldsError is returned by [Extract] for an object without managedFields. Namespace and Name identify the
 // object.
 type NoManagedFieldsError struct{ Namespace, Name string }
 

@@ -60,8 +60,8 @@ func (l *listerWatcher) WatchWithContext(ctx context.Context, options metav1.Lis
 	}), nil
 }
 
-// withoutManagedFields returns an object without managedFields. It copies an object that has them instead of modifying it,
-// because several receivers may share the objects of watch events.
+// withoutManagedFields returns an object without managedFields. It copies an object that has managedFields instead of
+// modifying it, because several receivers may share the objects of watch events.
 func withoutManagedFields(object runtime.Object) runtime.Object {
 	if o, err := meta.Accessor(object); err != nil || o.GetManagedFields() == nil {
 		return object

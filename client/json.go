@@ -59,8 +59,8 @@ func (s *jsonStripper) result(visit func()) ([]byte, error) {
 	return append(s.out, s.text[s.consumed:]...), nil
 }
 
-// jsonStripper scans JSON from start to end and removes members of maps. Its methods without a documented result scan one
-// value and advance at past it.
+// jsonStripper scans JSON from start to end and removes members of maps. Its methods without a documented result scan
+// one value and advance the offset at past the value.
 type jsonStripper struct {
 	text     []byte
 	at       int
@@ -81,8 +81,8 @@ func (s *jsonStripper) response() {
 	}
 }
 
-// shape returns the shape of the value at the current position without advancing. It must look ahead, because the fields
-// that determine the shape may be in any order.
+// shape returns the shape of the value at the current position. It scans a copy of the stripper, so that the position
+// does not change. The fields that determine the shape may be in any order.
 func (s *jsonStripper) shape() shape {
 	ahead := jsonStripper{text: s.text, at: s.at}
 	var found shapeTraits
@@ -121,8 +121,8 @@ func (s *jsonStripper) metadata() {
 	})
 }
 
-// list scans a list of API objects, or an object without name and uid, and removes managedFields from the items and from its
-// own metadata.
+// list scans a list of API objects, or an object without name and uid. It removes managedFields from the items, and
+// from the metadata of the list itself.
 func (s *jsonStripper) list() {
 	s.members(func(name string) bool {
 		switch name {
@@ -177,10 +177,10 @@ func (s *jsonStripper) members(visit func(name string) bool) {
 		case !drop:
 			last = s.at
 		case last >= 0:
-			s.remove(last, s.at) // removes the comma before the member, too
+			s.remove(last, s.at) // also removes the comma before the member
 		default:
 			if s.space(); s.at < len(s.text) && s.text[s.at] == ',' {
-				s.at++ // removes the comma after the member, too
+				s.at++ // also removes the comma after the member
 				s.space()
 			}
 			s.remove(start, s.at)
@@ -217,8 +217,8 @@ func (s *jsonStripper) begins(bracket byte) bool {
 	return s.at < len(s.text) && s.text[s.at] == bracket
 }
 
-// ends skips a comma, if there is one, and reports whether the list or map with the given closing bracket ends, in which
-// case it skips the bracket. It returns true after an error, too.
+// ends skips a comma, if there is one, and reports whether the next character is the given closing bracket, in which
+// case it skips the bracket. After an error it returns true, so that loops end.
 func (s *jsonStripper) ends(bracket byte) bool {
 	s.space()
 	if s.at < len(s.text) && s.text[s.at] == ',' {

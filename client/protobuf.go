@@ -137,8 +137,9 @@ func stripMetadata(number int, value []byte) ([]byte, error) {
 	})
 }
 
-// rewriteFields returns a message in which every length-delimited field is replaced by the result of change, or removed if
-// change returns nil. It returns the same slice if no field changes. change must return the value unchanged or a shorter one.
+// rewriteFields returns a message in which every length-delimited field is replaced by the result of change, or removed
+// if change returns nil. It returns the same slice if no field changes. change must return either the unchanged value
+// or a shorter value.
 func rewriteFields(message []byte, change func(number int, value []byte) ([]byte, error)) ([]byte, error) {
 	var out []byte
 	kept := 0
@@ -178,28 +179,28 @@ func rewriteFields(message []byte, change func(number int, value []byte) ([]byte
 	return append(out, message[kept:]...), nil
 }
 
-// valueAt returns the offset of the end of the value at offset at, and the value itself if it is length-delimited, nil
-// otherwise.
-func valueAt(message []byte, at, wireType int) (value []byte, end int, err error) {
+// valueAt returns the value that starts at offset start, nil if it is not length-delimited, and the offset at which the
+// value ends.
+func valueAt(message []byte, start, wireType int) (value []byte, end int, err error) {
 	switch wireType {
 	case 0:
-		_, n := binary.Uvarint(message[at:])
+		_, n := binary.Uvarint(message[start:])
 		if n <= 0 {
 			return nil, 0, errProtobuf
 		}
-		return nil, at + n, nil
+		return nil, start + n, nil
 	case 1:
-		end = at + 8
+		end = start + 8
 	case 5:
-		end = at + 4
+		end = start + 4
 	case 2:
-		length, n := binary.Uvarint(message[at:])
-		if n <= 0 || length > uint64(len(message)-at-n) {
+		length, n := binary.Uvarint(message[start:])
+		if n <= 0 || length > uint64(len(message)-start-n) {
 			return nil, 0, errProtobuf
 		}
-		at += n
-		end = at + int(length)
-		return message[at:end:end], end, nil
+		start += n
+		end = start + int(length)
+		return message[start:end:end], end, nil
 	default:
 		return nil, 0, errProtobuf
 	}

@@ -42,7 +42,7 @@ type shapeTraits struct {
 	hasName          bool // reports whether metadata contains a name or uid
 }
 
-// set stores the value of kind or apiVersion; name is the name of the field.
+// set stores the value of the field with the given name, which is kind or apiVersion.
 func (s *shapeTraits) set(name, value string) {
 	if name == kindField {
 		s.kind = value
@@ -51,7 +51,8 @@ func (s *shapeTraits) set(name, value string) {
 	}
 }
 
-// complete reports whether all fields that determine the shape have been found, so that the rest need not be scanned.
+// complete reports whether all fields that determine the shape have been found, so that the remaining fields need not
+// be scanned.
 func (s *shapeTraits) complete() bool { return s.hasMetadata && s.kind != "" && s.apiVersion != "" }
 
 // shape returns the shape that the properties determine.

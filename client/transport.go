@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// transport is a RoundTripper that requests responses without managedFields, and removes them if the server sends them
-// nevertheless.
+// transport is a RoundTripper that requests responses without managedFields, and removes managedFields from responses
+// if the server sends them nevertheless.
 type transport struct {
 	next http.RoundTripper
-	// removes reports whether managedFields are removed from the response to a request with a context.
+	// removes reports whether managedFields are removed from the response to a request with this context.
 	removes func(context.Context) bool
 }
 
@@ -35,8 +35,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return stripResponse(response)
 }
 
-// stripResponse removes managedFields from a response. It does not modify responses with an error status, and those in media
-// types that are not in encodings.
+// stripResponse removes managedFields from a response. It does not modify responses with an error status, and responses
+// in media types that are not in encodings.
 func stripResponse(response *http.Response) (*http.Response, error) {
 	media, parameters, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if err != nil || response.StatusCode >= http.StatusBadRequest || response.StatusCode == http.StatusSwitchingProtocols {

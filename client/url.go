@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// proxied matches the paths of requests that are proxied to a pod, service or node, and watched those of the deprecated
-// watch endpoints. The patterns are not anchored at the start, because the host of a rest.Config may include a path prefix.
+// proxied matches the paths of requests that are proxied to a pod, service or node. watched matches the paths of the
+// deprecated watch endpoints. The patterns are not anchored at the start, because the host of a rest.Config may include
+// a path prefix.
 var (
 	proxied = regexp.MustCompile(`/api/v1/(namespaces/[^/]+/(pods|services)|nodes)/[^/]+/proxy(/|$)`)
 	watched = regexp.MustCompile(`/(api/[^/]+|apis/[^/]+/[^/]+)/watch/`)

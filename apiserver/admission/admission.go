@@ -33,8 +33,8 @@ const (
 	Mutating Phase = 1 << iota
 	// Validating calls Validate.
 	Validating
-	// NoOps extends the other phases to writes that leave the stored object unchanged. Plugins that decide by the object
-	// alone do not need it, because they have admitted the stored object before.
+	// NoOps extends the other phases to writes that leave the stored object unchanged. Plugins that inspect only the
+	// object do not need NoOps, because they have already admitted the stored object.
 	NoOps
 )
 

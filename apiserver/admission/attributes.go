@@ -39,8 +39,9 @@ type Attributes struct {
 type Request interface {
 	// Options returns the CreateOptions, UpdateOptions or DeleteOptions of the request.
 	Options() runtime.Object
-	// At returns the object and the old object converted to an API version, with managedFields and, if they have one,
-	// resourceVersion, as clients would receive them. The old object is absent for Create, the object for Delete.
+	// At returns the object and the old object, converted to an API version, as clients would receive them: with
+	// managedFields and, if the object is stored, resourceVersion. The old object is absent for Create; the object is
+	// absent for Delete.
 	At(v VersionedResource) (object, old document.Value, err error)
 	// RequireUnchanged implements [Attributes.RequireUnchanged].
 	RequireUnchanged(o Object)

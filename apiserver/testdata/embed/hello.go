@@ -1,4 +1,4 @@
-// Program hello is a minimal program, with whose size BenchmarkEmbedding compares programs that embed a server.
+// Program hello is a minimal program. BenchmarkEmbedding compares its size with the size of programs that embed a server.
 package main
 
 import "fmt"
