@@ -186,11 +186,11 @@ func TestRecordMissing(t *testing.T) {
 	for _, test := range []struct{ expectation, serverResponse, complaint string }{
 		{"owners", broken, ".metadata.managedFields[0].fieldsV1: "},
 		{"times", broken, ".metadata.managedFields[0].fieldsV1: "},
-		{"times", "200 {}", "the response does not contain it"},
+		{"times", "200 {}", "the response does not contain the value to record"},
 		{"error", shared, "expected a Status, received 200"},
 		{"events", shared, "expected an earlier WATCH step"},
-		{"object", "Content-Type: text/plain\n200 fine", "the response does not contain it"},
-		{"body", "Content-Type: text/plain\n200 ", "the response does not contain it"},
+		{"object", "Content-Type: text/plain\n200 fine", "the response does not contain the value to record"},
+		{"body", "Content-Type: text/plain\n200 ", "the response does not contain the value to record"},
 	} {
 		t.Run(test.expectation+" "+test.complaint, func(t *testing.T) {
 			t.Parallel()

@@ -111,7 +111,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{"same expectation twice", prose + step + "-- answer --\n200\n-- answer --\n200\n", "expected each expectation once"},
 		{"unknown verb", prose + "-- step --\nFETCH configmaps\n", `received "FETCH"`},
 		{"no address", prose + "-- step --\nGET\n", "expected a request such as"},
-		{"unknown option", prose + "-- step --\nGET configmaps quickly\n", `expected as NAME, force, dryRun or name=value, received "quickly"`},
+		{"unknown option", prose + "-- step --\nGET configmaps quickly\n", `expected "as NAME", "force", "dryRun" or "name=value", received "quickly"`},
 		{"body without an empty line", prose + "-- step --\nAPPLY configmaps/x as a\ndata: {}\nwhat else\n", "expected a header such as"},
 		{"open quote", prose + "-- step --\nGET configmaps \"as\n", "expected a closing quote"},
 		{"bad number", prose + "-- step --\nTIMES many GET configmaps\n", "expected a number after TIMES"},
