@@ -100,7 +100,7 @@ test-envtest: ## run test suites of other projects that use envtest against the 
 	KUBEBUILDER_ASSETS=$$($(ASSETS)/cadastre envtest $(ASSETS)) $(GO) -C test/clients/envtest/suites test -count=1 $(ENVTEST) -args -ginkgo.skip='$(ENVTESTSKIP)'
 
 .PHONY: test-bench
-test-bench: ## run the tests of the benchmark module: fixtures, and equal results of both sides
+test-bench: ## run the tests of the benchmark module: fixtures, and that Cadastre and the upstream libraries return equal results
 	$(GO) -C test/bench test ./...
 
 # kube-apiserver, and comparisons with it.
@@ -190,19 +190,19 @@ kill: ## kill a writing process KILLS (1000) times, and check that no acknowledg
 # Benchmarks.
 
 .PHONY: bench-engine
-bench-engine: ## compare the engine with structured-merge-diff, patches with strategicpatch, and both with the lower bound (floor); BENCH='-run Pod' passes flags
+bench-engine: ## compare the engine with structured-merge-diff, patches with strategicpatch, and both with a lower bound that only parses and writes JSON; BENCH='-run Pod' passes flags
 	$(GO) -C test/bench run ./cmd/engine $(BENCH)
 
-.PHONY: bench-floor
-bench-floor: ## compare the JSON libraries that are candidates for the lower bound
-	$(GO) -C test/bench run ./cmd/floor $(BENCH)
+.PHONY: bench-lower-bound
+bench-lower-bound: ## compare the JSON libraries that are candidates for the lower bound
+	$(GO) -C test/bench run ./cmd/lowerbound $(BENCH)
 
 .PHONY: bench-store
 bench-store: ## compare the store and its cache with etcd on the same disk; BENCH='-run writers/64' passes flags
 	$(GO) -C test/bench run ./cmd/store -large $(BENCH)
 
 .PHONY: bench-server
-bench-server: ## compare the server with kube-apiserver, if it is built, and with the lower bound; BENCH='-run apply' passes flags
+bench-server: ## compare the server with kube-apiserver, if it is built, and with the lower bound; BENCH='-run apply -servers cadastre,kube-apiserver' passes flags
 	$(GO) -C test/bench run ./cmd/server $(BENCH)
 
 .PHONY: bench-optout

@@ -43,7 +43,7 @@ func TestScales(t *testing.T) {
 func TestEveryImplementationWorks(t *testing.T) {
 	for _, c := range Cases() {
 		for name, implementation := range map[string]func() (Work, error){
-			"ours": c.Cadastre, "peer": c.Upstream, "floor": func() (Work, error) { return c.LowerBound(lowerbound.Fastest()) },
+			"cadastre": c.Cadastre, "upstream": c.Upstream, "lower bound": func() (Work, error) { return c.LowerBound(lowerbound.Fastest()) },
 		} {
 			work, err := implementation()
 			if err == nil && work != nil {

@@ -83,7 +83,7 @@ var PatchLengths = []int{10, 100, 1000, 10_000}
 // its position.
 func LongPatches(length int) []PatchCase {
 	pod := goType(&fixture.Kind{APIVersion: "v1", Name: "Pod"})
-	before, after := NewInput(variables(length, false)), NewInput(variables(length, true))
+	before, after := NewInput(podWithVariables(length, false)), NewInput(podWithVariables(length, true))
 	name := fmt.Sprintf("Items/%d", length)
 	return []PatchCase{
 		{name, Make, []Input{before, after}, pod},
@@ -92,13 +92,13 @@ func LongPatches(length int) []PatchCase {
 	}
 }
 
-// variables returns a Pod with the given number of environment variables. If other is set, they have other values and
-// the reverse order.
-func variables(length int, other bool) []byte {
+// podWithVariables returns a Pod with the given number of environment variables. If changed is set, all values differ and
+// the order is reversed.
+func podWithVariables(length int, changed bool) []byte {
 	items := make([]document.Value, length)
 	for i := range items {
 		n, value := i, "old"
-		if other {
+		if changed {
 			n, value = length-1-i, "new"
 		}
 		items[i] = document.NewMap(document.Field{Name: "name", Value: document.NewString(fmt.Sprintf("VARIABLE_%d", n))},

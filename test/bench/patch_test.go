@@ -10,7 +10,7 @@ import (
 )
 
 // TestPatchesEqualUpstream checks that Cadastre and strategicpatch merge a patch to the same object. Computed patches
-// may differ in their text: it merges them, and compares the results.
+// may differ in their text: the test merges both patches into the object, and compares the results.
 func TestPatchesEqualUpstream(t *testing.T) {
 	for _, c := range slices.Concat(PatchCases(), LongPatches(10), LongPatches(100)) {
 		t.Run(c.Name(), func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestPatchesEqualUpstream(t *testing.T) {
 				checkEqual(t, []byte(cadastreResult.JSON()), []byte(upstreamResult.JSON()))
 			}
 			if work, err := c.LowerBound(lowerbound.Fastest()); err != nil || work() != nil {
-				t.Errorf("floor: %v", err)
+				t.Errorf("lower bound: %v", err)
 			}
 		})
 	}

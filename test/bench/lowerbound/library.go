@@ -57,7 +57,7 @@ func Libraries() []Library {
 	}, experimental...)
 }
 
-// Fastest returns the library with the lowest mean time over the benchmark's cases, according to cmd/floor.
+// Fastest returns the library with the lowest mean time over the benchmark's cases, according to cmd/lowerbound.
 func Fastest() Library {
 	for _, library := range Libraries() {
 		if library.Name == "valyala/fastjson" {

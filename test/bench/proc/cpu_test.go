@@ -21,7 +21,7 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// TestCPU uses CPU time until /proc reports more of it.
+// TestCPU checks that the CPU time of this process increases while it works.
 func TestCPU(t *testing.T) {
 	before, err := CPU(os.Getpid())
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // separates it from the value.
 const allocatedMetric = "go_memstats_alloc_bytes_total "
 
-// ReportsAllocations reports whether the server serves the metric of heap allocations; the lower bound does not.
+// ReportsAllocations reports whether the server serves allocatedMetric; the lower bound does not.
 func (s *Server) ReportsAllocations() bool { return s.reportsAllocations }
 
 // Allocations are measured in several intervals, of which the median is used, because the store sometimes does large
@@ -70,7 +70,7 @@ func (w *worker) step(ctx context.Context, do operation) error {
 	return do(ctx, w)
 }
 
-// readTwice returns the metric, and the number of bytes that reading the metric itself allocates.
+// readTwice returns the value of allocatedMetric, and the number of bytes that the server allocates for serving it.
 func (w *worker) readTwice(ctx context.Context) (allocated, reading float64, err error) {
 	first, err := w.allocated(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (w *worker) readTwice(ctx context.Context) (allocated, reading float64, err
 	return allocated, allocated - first, err
 }
 
-// allocated returns the current value of the metric, in bytes.
+// allocated returns the current value of allocatedMetric, in bytes.
 func (c *Client) allocated(ctx context.Context) (float64, error) {
 	metrics, err := c.Do(ctx, Request{Method: "GET", Path: "/metrics", Accept: "text/plain"})
 	if err != nil {

@@ -14,22 +14,22 @@ import (
 // TestAllocations checks that neither the allocations of reading the metric nor a single large allocation is attributed
 // to the operations.
 func TestAllocations(t *testing.T) {
-	const reading, each, once = 5000, 300, 1 << 30
-	var taken, asked atomic.Int64
+	const perMetricsRead, perRequest, single = 5000, 300, 1 << 30
+	var allocated, metricsReads atomic.Int64
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/metrics" {
-			taken.Add(each)
+			allocated.Add(perRequest)
 			return
 		}
-		_, _ = fmt.Fprintf(w, "# HELP\ngo_memstats_alloc_bytes_total %d\n", taken.Add(reading))
-		if asked.Add(1) == 4 {
-			taken.Add(once)
+		_, _ = fmt.Fprintf(w, "# HELP\ngo_memstats_alloc_bytes_total %d\n", allocated.Add(perMetricsRead))
+		if metricsReads.Add(1) == 4 {
+			allocated.Add(single)
 		}
 	})
 	operation := do(func(*worker) Request { return Request{Method: "GET", Path: "/some"} })
 	got, err := Load{Window: 10 * time.Millisecond}.allocations(t.Context(), s, operation)
-	if err != nil || got != each {
-		t.Errorf("allocations() = %v, %v, want %d", got, err, each)
+	if err != nil || got != perRequest {
+		t.Errorf("allocations() = %v, %v, want %d", got, err, perRequest)
 	}
 }
 

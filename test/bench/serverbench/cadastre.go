@@ -44,7 +44,7 @@ func BuildCadastre(ctx context.Context, folder string) (program string, err erro
 // Cadastre returns the implementation that starts the given cadastre binary. If the start fails, the error includes
 // stderr.
 func Cadastre(program string) Implementation {
-	return Implementation{"ours", func(ctx context.Context, folder string) (*Server, error) {
+	return Implementation{"cadastre", func(ctx context.Context, folder string) (*Server, error) {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, err
 		}

@@ -68,7 +68,7 @@ func do(request func(w *worker) Request) operation {
 	}
 }
 
-// own returns the key of the object that the client writes in this turn.
+// own returns the key of the object that the client writes next.
 func (w *worker) own(what string) objectKey { return ownKey(what, w.number, w.turn%ownObjects) }
 
 func ownKey(what string, client, number int) objectKey {

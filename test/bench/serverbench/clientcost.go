@@ -15,12 +15,12 @@ import (
 	"github.com/cadastre/cadastre/client"
 )
 
-// ClientCost is the number of bytes and of heap allocations of client-go per response or watch event. The process must
-// do nothing else while the cost is measured.
+// ClientCost is the number of bytes and of heap allocations of client-go per response or watch event. All allocations of
+// the process are counted, so that it must do nothing else during the measurement.
 type ClientCost struct{ Bytes, Allocations float64 }
 
-// Deployments returns client-go's client for the Deployments of the namespace. With format.Drop the client itself
-// removes the managedFields of objects from servers that send them nevertheless.
+// Deployments returns client-go's client for the Deployments of the namespace. If format.Drop is set and the server sends
+// managedFields nevertheless, the client removes them.
 func (m ManagedObjects) Deployments(s *Server, format Format) (appsv1.DeploymentInterface, error) {
 	config := &rest.Config{
 		Host: s.URL, BearerToken: s.token, QPS: -1,
@@ -111,9 +111,9 @@ func checkManagedFields(object metav1.Object, format Format) error {
 	return nil
 }
 
-// allocatedIn calls do the given number of times, and returns the allocations divided by among, the total number of
+// allocatedIn calls do the given number of times. It returns the allocations divided by count, the total number of
 // responses or events.
-func allocatedIn(times, among int, do func() error) (ClientCost, error) {
+func allocatedIn(times, count int, do func() error) (ClientCost, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range times {
@@ -123,7 +123,7 @@ func allocatedIn(times, among int, do func() error) (ClientCost, error) {
 	}
 	runtime.ReadMemStats(&after)
 	return ClientCost{
-		Bytes:       float64(after.TotalAlloc-before.TotalAlloc) / float64(among),
-		Allocations: float64(after.Mallocs-before.Mallocs) / float64(among),
+		Bytes:       float64(after.TotalAlloc-before.TotalAlloc) / float64(count),
+		Allocations: float64(after.Mallocs-before.Mallocs) / float64(count),
 	}, nil
 }

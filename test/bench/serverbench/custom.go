@@ -93,11 +93,11 @@ func (k customKind) define(ctx context.Context, c *Client, schema string) error 
 	if _, err := c.Do(ctx, k.definition(schema)); err != nil {
 		return err
 	}
-	return k.served(ctx, c)
+	return k.waitServed(ctx, c)
 }
 
-// served waits until the custom resources can be listed.
-func (k customKind) served(ctx context.Context, c *Client) error {
+// waitServed waits until the custom resources can be listed.
+func (k customKind) waitServed(ctx context.Context, c *Client) error {
 	const pause = 5 * time.Millisecond
 	for {
 		_, err := c.Do(ctx, Request{Method: http.MethodGet, Path: k.collection()})

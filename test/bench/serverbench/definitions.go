@@ -19,17 +19,21 @@ type Definitions struct{ Count int }
 
 // DefinitionsResult is the cost of creating many CRDs.
 type DefinitionsResult struct {
-	// Wall is the time from the creation of the first CRD until the last CRD is served. P50 and P99 are percentiles of
-	// the time until one CRD is served.
-	Wall, P50, P99 time.Duration
+	// Wall is the time from the creation of the first CRD until the last CRD is served.
+	Wall time.Duration
+	// P50 and P99 are percentiles of the time from the creation of a CRD until it is served.
+	P50, P99 time.Duration
 	// CPU is the CPU time of the server until it is idle; StoreCPU is the CPU time of its etcd.
 	CPU, StoreCPU time.Duration
 	// Index, Document and Discovery are the times of the first requests for the OpenAPI index, for one OpenAPI
 	// document, and for aggregated discovery.
 	Index, Document, Discovery time.Duration
-	// Before is the memory of the server without CRDs, Served with all CRDs served, and Used with one object of each
-	// kind.
-	Before, Served, Used proc.Memory
+	// Before is the memory of the server without CRDs.
+	Before proc.Memory
+	// Served is the memory of the server when all CRDs are served.
+	Served proc.Memory
+	// Used is the memory of the server with one object of each kind.
+	Used proc.Memory
 }
 
 func (d Definitions) kind(i int) customKind { return customKind(fmt.Sprintf("kind%d", i)) }
@@ -83,8 +87,8 @@ func (d Definitions) Define(ctx context.Context, s *Server, clients int) (r Defi
 	return r, err
 }
 
-// requestSchemas measures the first requests for OpenAPI and discovery, which servers answer from lazily built
-// documents. All CRDs are in one API group and therefore in one OpenAPI document.
+// requestSchemas measures the first requests for OpenAPI and discovery documents, which servers build when they are first
+// requested. All CRDs are in one API group and therefore in one OpenAPI document.
 func (r *DefinitionsResult) requestSchemas(ctx context.Context, s *Server) error {
 	c := s.NewClient()
 	defer c.Close()

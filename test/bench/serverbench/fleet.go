@@ -33,7 +33,7 @@ func (f Fleet) Fill(ctx context.Context, s *Server, first int) (bytes int64, err
 	return s.applyEach(ctx, fillers, f.Objects-first, func(i int) objectKey { return fleetKey(first + i) })
 }
 
-// FillAs creates all objects by POST, with the given field manager.
+// FillAs creates all objects with create requests of the given field manager.
 func (f Fleet) FillAs(ctx context.Context, s *Server, manager string) error {
 	for first := 0; first < f.Objects; first += objectsPerNamespace {
 		if err := s.makeNamespace(ctx, fleetKey(first)); err != nil {

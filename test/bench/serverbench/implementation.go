@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// Values of the -sides flag, which selects servers: Cadastre, the lower bound, and kube-apiserver.
+// Values of the -servers flag, which selects the servers to measure.
 const (
-	CadastreFlag      = "ours"
-	LowerBoundFlag    = "floor"
-	KubeAPIServerFlag = "peer"
+	CadastreFlag      = "cadastre"
+	LowerBoundFlag    = "lower-bound"
+	KubeAPIServerFlag = "kube-apiserver"
 )
 
-// AllFlags is the value of the -sides flag that selects all servers.
+// AllFlags is the value of the -servers flag that selects all servers.
 const AllFlags = CadastreFlag + "," + LowerBoundFlag + "," + KubeAPIServerFlag
 
-// ParseImplementations parses the comma-separated value of the -sides flag. It returns an error for an unknown value.
+// ParseImplementations parses the comma-separated value of the -servers flag. It returns an error for an unknown value.
 func ParseImplementations(text string) ([]string, error) {
 	names := strings.Split(text, ",")
 	for _, name := range names {
 		if !slices.Contains(strings.Split(AllFlags, ","), name) {
-			return nil, fmt.Errorf("-sides: expected one or more of %s, received %q", AllFlags, name)
+			return nil, fmt.Errorf("-servers: expected one or more of %s, received %q", AllFlags, name)
 		}
 	}
 	return names, nil
@@ -34,9 +34,10 @@ func ParseImplementations(text string) ([]string, error) {
 // is not selected or not built.
 type Implementations struct{ Cadastre, KubeAPIServer *Implementation }
 
-// FindImplementations builds Cadastre in the folder, unless program is set, and checks that the binaries of
-// kube-apiserver and etcd exist. missing is the reason if kube-apiserver is selected but not built.
-func FindImplementations(ctx context.Context, names []string, program, folder string, peer Implementation) (s Implementations, missing, err error) {
+// FindImplementations returns the implementations that names selects. It builds Cadastre in the folder unless program,
+// the path of its binary, is set, and checks that the binaries of kube-apiserver and etcd exist. If kube-apiserver is
+// selected but not built, missing is the reason.
+func FindImplementations(ctx context.Context, names []string, program, folder string, kubeAPIServer Implementation) (s Implementations, missing, err error) {
 	if slices.Contains(names, CadastreFlag) {
 		if program == "" {
 			if program, err = BuildCadastre(ctx, folder); err != nil {
@@ -54,7 +55,7 @@ func FindImplementations(ctx context.Context, names []string, program, folder st
 	} else if err != nil {
 		return Implementations{}, nil, err
 	}
-	s.KubeAPIServer = &peer
+	s.KubeAPIServer = &kubeAPIServer
 	return s, nil, nil
 }
 

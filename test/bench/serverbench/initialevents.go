@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// InitialEvents returns a case that starts a watch and ends it after the initial events of all objects of the
-// namespace. It measures events to one watcher, whose cost would be lost in the noise of writes.
+// InitialEvents returns a case that starts a watch and ends the watch after the initial events of all objects of the
+// namespace. It measures the cost of events to one watcher; if writes caused the events, the noise of the writes would
+// exceed that cost.
 func (m ManagedObjects) InitialEvents(format Format) Case {
 	return Case{Name: "begin", do: func(ctx context.Context, w *worker) error {
 		_, err := m.readInitialEvents(ctx, w.Client, format)

@@ -15,14 +15,16 @@ import (
 // Load is a number of concurrent clients that repeat an operation, each on a separate connection.
 type Load struct {
 	Clients int
-	// Warmup is the time under load before the measured Window. The window is extended if too few operations end in it.
+	// Warmup is the time under load before the measured Window. The window is extended if too few operations end in the
+	// window.
 	Warmup, Window time.Duration
-	// CPU is the minimum CPU time of the server in the window, which is extended until the server has used it: the
-	// kernel reports hundredths of a second, so that a shorter CPU time would be imprecise.
+	// CPU is the minimum CPU time of the server in the window. The window is extended until the server has used that much
+	// CPU time, because the kernel reports hundredths of a second, which makes shorter CPU times imprecise.
 	CPU time.Duration
 	// Pause is the time that a client waits before each operation; it is not part of the latency.
 	Pause time.Duration
-	// Allocations makes Run measure the heap allocations of a server that reports them too, in a separate window.
+	// Allocations makes Run also measure the heap allocations of the server, in a separate window, if the server reports
+	// them.
 	Allocations bool
 }
 
@@ -31,8 +33,7 @@ type worker struct {
 	*Client
 	number, turn int
 	latencies    []time.Duration // the latencies of the operations that ended in the window
-	// since is the time from which the latency of the current operation is measured. An operation may set it to a later
-	// time.
+	// since is the start of the latency of the current operation. An operation may set since to a later time.
 	since time.Time
 }
 
@@ -42,19 +43,19 @@ type operation func(ctx context.Context, w *worker) error
 // errTooShort is the error of a load in whose window no operation ended.
 var errTooShort = errors.New("no operation ended within the measured window; increase -time")
 
-// minOperations is the number of operations per client that must end in the window, because with fewer the operations
-// at its edges distort the result. maxExtension is the maximum extension of the window, for operations and for CPU
-// time.
 const (
+	// minOperations is the number of operations per client that must end in the window. With fewer operations, those
+	// at the start and at the end of the window would distort the result.
 	minOperations = 5
-	maxExtension  = time.Minute
+	// maxExtension is the maximum time by which the window is extended to reach minOperations and Load.CPU.
+	maxExtension = time.Minute
 )
 
 // run is the state of a running load.
 type run struct {
-	from  time.Time
-	ended atomic.Int64 // the number of operations that ended after the time from
-	over  atomic.Bool
+	windowStart time.Time
+	ended       atomic.Int64 // the number of operations that ended after windowStart
+	over        atomic.Bool  // set when the window has ended
 }
 
 // run runs the load on a server:
@@ -65,7 +66,7 @@ type run struct {
 func (l Load) run(ctx context.Context, s *Server, do operation) (Result, error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	r := &run{from: time.Now().Add(l.Warmup)}
+	r := &run{windowStart: time.Now().Add(l.Warmup)}
 	var running sync.WaitGroup
 	workers := make([]*worker, l.Clients)
 	for i := range workers {
@@ -83,7 +84,7 @@ func (l Load) run(ctx context.Context, s *Server, do operation) (Result, error) 
 		fail(err)
 	}
 	r.over.Store(true)
-	window := time.Since(r.from)
+	window := time.Since(r.windowStart)
 	running.Wait()
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, err
@@ -93,14 +94,14 @@ func (l Load) run(ctx context.Context, s *Server, do operation) (Result, error) 
 
 // measure reads the usage of the server at the start and at the end of the window, which it extends if necessary.
 func (r *run) measure(ctx context.Context, s *Server, l Load) (before, after Usage, err error) {
-	if err = sleepUntil(ctx, r.from); err != nil {
+	if err = sleepUntil(ctx, r.windowStart); err != nil {
 		return before, after, err
 	}
 	if before, err = s.Usage(); err != nil {
 		return before, after, err
 	}
 	const pause = 20 * time.Millisecond
-	to := r.from.Add(l.Window)
+	to := r.windowStart.Add(l.Window)
 	latest := to.Add(maxExtension)
 	for err = sleepUntil(ctx, to); err == nil; err = sleepUntil(ctx, time.Now().Add(pause)) {
 		if after, err = s.Usage(); err != nil {
@@ -113,10 +114,10 @@ func (r *run) measure(ctx context.Context, s *Server, l Load) (before, after Usa
 	return before, after, err
 }
 
-// part returns the load with its warm-up and window divided by of, but with a minimum warm-up.
-func (l Load) part(of int) Load {
+// part returns the load with its warm-up, window and CPU time divided by count, but with a minimum warm-up.
+func (l Load) part(count int) Load {
 	const minWarmup = 50 * time.Millisecond
-	parts := time.Duration(of)
+	parts := time.Duration(count)
 	l.Window, l.CPU, l.Warmup = l.Window/parts, l.CPU/parts, max(l.Warmup/parts, min(l.Warmup, minWarmup))
 	return l
 }
@@ -131,7 +132,7 @@ func (w *worker) work(ctx context.Context, r *run, pause time.Duration, do opera
 		if err := do(ctx, w); err != nil {
 			return err
 		}
-		if end := time.Now(); end.After(r.from) && !r.over.Load() {
+		if end := time.Now(); end.After(r.windowStart) && !r.over.Load() {
 			w.latencies = append(w.latencies, end.Sub(w.since))
 			r.ended.Add(1)
 		}

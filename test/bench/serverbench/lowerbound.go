@@ -15,7 +15,7 @@ import (
 // Sample contains responses of an API server, which the lower bound returns.
 type Sample struct {
 	Object, List []byte
-	// Managed contains the responses that depend on a Format.
+	// ManagedObjects contains the responses that depend on a Format.
 	ManagedObjects []ManagedSample
 }
 
@@ -60,7 +60,7 @@ const lowerBoundVariable = "CADASTRE_SERVERBENCH_FLOOR"
 // LowerBound returns the lower bound: a minimal Go HTTPS server that returns the bytes of a sample. It runs as a child
 // process of this binary.
 func LowerBound(sample Sample) Implementation {
-	return Implementation{"floor", func(ctx context.Context, _ string) (*Server, error) {
+	return Implementation{"lower-bound", func(ctx context.Context, _ string) (*Server, error) {
 		start := time.Now()
 		binary, err := os.Executable()
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 // stores nothing, returns the sampled object, and sends an event to all watchers.
 type lowerBound struct {
 	answers map[responseKey][]byte
-	events  map[responseKey][]byte // events by the path of their collection; event is used for other collections
+	events  map[responseKey][]byte // events by the path of the collection and the Accept header; other watches receive the field event
 	object  []byte
 	event   []byte
 
@@ -113,8 +113,8 @@ func (f *lowerBound) broadcast(object string) {
 	}
 }
 
-// watch sends an event for each object that was written before, and then all events of broadcast. Pending events are
-// sent with one flush.
+// watch sends an event for each object of the collection that was written earlier, and then the events of later writes.
+// Pending events are sent with one flush.
 func (f *lowerBound) watch(w http.ResponseWriter, r *http.Request) {
 	const capacity = 16 // the number of events that a slow watcher may have pending
 	events := make(chan []byte, capacity)
@@ -148,7 +148,8 @@ func (f *lowerBound) watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// forget removes a watcher. It drains the channel until then, because broadcast may be blocked on it.
+// forget removes a watcher. Until the watcher is removed, forget drains its channel, because broadcast may be blocked on
+// it.
 func (f *lowerBound) forget(events chan []byte) {
 	gone := make(chan struct{})
 	go func() {

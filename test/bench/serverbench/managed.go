@@ -15,8 +15,8 @@ type ManagedObjects struct{ Managers, Objects int }
 // Listed is the number of objects in a list response.
 const Listed = listed
 
-// entry is a managed fields entry that is added to an object. owns is its fieldsV1.
-type entry struct{ name, operation, subresource, owns string }
+// entry is a managed fields entry that is added to an object.
+type entry struct{ name, operation, subresource, fieldsV1 string }
 
 // extraManagers lists typical field managers of a Deployment in a cluster, in the order in which they are added to an
 // object.
@@ -76,7 +76,7 @@ func (m ManagedObjects) Prepare(ctx context.Context, s *Server) error {
 }
 
 // join returns the created object with the managed fields entries of the extra managers. It returns nil if Managers is
-// 1, so that there is nothing to add.
+// 1, because then there is no entry to add.
 func (m ManagedObjects) join(made []byte) ([]byte, error) {
 	if m.Managers == 1 {
 		return nil, m.check(made)
@@ -104,7 +104,7 @@ func (e entry) json() json.RawMessage {
 		subresource = fmt.Sprintf(`,"subresource":%q`, e.subresource)
 	}
 	return fmt.Appendf(nil, `{"manager":%q,"operation":%q,"apiVersion":"apps/v1","time":"2026-03-02T09:00:00Z","fieldsType":"FieldsV1","fieldsV1":%s%s}`,
-		e.name, e.operation, e.owns, subresource)
+		e.name, e.operation, e.fieldsV1, subresource)
 }
 
 // check returns an error if the response does not contain the expected number of managed fields entries.
@@ -120,16 +120,16 @@ func (m ManagedObjects) check(answer []byte) error {
 	return nil
 }
 
-// decode decodes an object, the field in of it to metadata, and the field below of metadata to its managed fields
-// entries.
-func decode(text []byte, object *fields, in string, metadata *fields, below string, entries *[]json.RawMessage) error {
+// decode decodes an object, its field metadataField, and the field entriesField of the metadata, which contains the managed
+// fields entries.
+func decode(text []byte, object *fields, metadataField string, metadata *fields, entriesField string, entries *[]json.RawMessage) error {
 	if err := json.Unmarshal(text, object); err != nil {
 		return err
 	}
-	if err := json.Unmarshal((*object)[in], metadata); err != nil {
+	if err := json.Unmarshal((*object)[metadataField], metadata); err != nil {
 		return err
 	}
-	return json.Unmarshal((*metadata)[below], entries)
+	return json.Unmarshal((*metadata)[entriesField], entries)
 }
 
 func encode(to fields, name string, value any) (err error) {
@@ -137,8 +137,8 @@ func encode(to fields, name string, value any) (err error) {
 	return err
 }
 
-// change returns a request that changes an annotation of an object. Its creator sends it, so that the field managers
-// remain the same.
+// change returns a request that changes an annotation of an object. The field manager that created the object sends the
+// request, so that the set of field managers remains the same.
 func (m ManagedObjects) change(number, version int) Request {
 	p := m.key(number)
 	body := fmt.Appendf(nil, `{"metadata":{"annotations":{"ci.example.com/build":"%d"}}}`, version)

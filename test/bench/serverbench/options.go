@@ -34,12 +34,12 @@ type Defaults struct {
 // ParseFlags parses the arguments: the flags of Options and the flags that the command has already defined.
 func ParseFlags(flags *flag.FlagSet, arguments []string, d Defaults) (o Options, err error) {
 	pattern := flags.String("run", "", "run only cases that match the `regexp`, such as "+d.Cases)
-	flags.DurationVar(&o.Load.Window, "time", d.Window, "measured `duration` per round and side")
+	flags.DurationVar(&o.Load.Window, "time", d.Window, "measured `duration` per round and server")
 	flags.IntVar(&o.Rounds, "rounds", 3, "`number` of rounds per case")
 	flags.IntVar(&o.Load.Clients, "clients", 8, "`number` of concurrent clients, with one connection each")
 	flags.StringVar(&o.Folder, "folder", os.TempDir(), "data `folder` of the servers; the speed of its disk affects the results")
-	implementations := flags.String("sides", d.Implementations, "comma-separated `list` of sides: "+AllFlags)
-	flags.StringVar(&o.Program, "server", "", "`path` of our server's binary; built from cmd/cadastre if empty")
+	implementations := flags.String("servers", d.Implementations, "comma-separated `list` of the servers to measure: "+AllFlags)
+	flags.StringVar(&o.Program, "cadastre", "", "`path` of the cadastre binary; built from cmd/cadastre if empty")
 	if err := flags.Parse(arguments); err != nil {
 		return o, err
 	}
@@ -56,24 +56,24 @@ func ParseFlags(flags *flag.FlagSet, arguments []string, d Defaults) (o Options,
 
 // Title returns a line that describes the machine and the options.
 func (o Options) Title() string {
-	return fmt.Sprintf("%s %s/%s, %d cores; %d clients, %d rounds of %v a side, medians", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+	return fmt.Sprintf("%s %s/%s, %d cores; %d clients, %d rounds of %v per server, medians", runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.NumCPU(), o.Load.Clients, o.Rounds, o.Load.Window)
 }
 
-// Main calls run with an empty temporary folder in below, removes the folder, and exits with status 1 if run fails. An
+// Main calls run with an empty temporary folder in parent, removes the folder, and exits with status 1 if run fails. An
 // interrupt cancels the context, so that processes are stopped and data is removed.
-func Main(below string, run func(ctx context.Context, folder string) error) {
+func Main(parent string, run func(ctx context.Context, folder string) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := InFolder(below, func(folder string) error { return run(ctx, folder) })
+	err := InFolder(parent, func(folder string) error { return run(ctx, folder) })
 	stop()
 	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-// InFolder calls use with an empty temporary folder, and removes the folder afterwards.
-func InFolder(below string, use func(folder string) error) error {
-	folder, err := os.MkdirTemp(below, "bench-")
+// InFolder calls use with an empty temporary folder in parent, and removes the folder afterwards.
+func InFolder(parent string, use func(folder string) error) error {
+	folder, err := os.MkdirTemp(parent, "bench-")
 	if err != nil {
 		return err
 	}

@@ -17,13 +17,13 @@ func TestParseFlags(t *testing.T) {
 		flags.SetOutput(io.Discard)
 		return ParseFlags(flags, arguments, Defaults{Cases: "get", Window: 2 * time.Second, Implementations: AllFlags})
 	}
-	o, err := parse("-run", "^get$", "-clients", "4", "-sides", CadastreFlag)
+	o, err := parse("-run", "^get$", "-clients", "4", "-servers", CadastreFlag)
 	if err != nil || !o.Selected.MatchString("get") || o.Selected.MatchString("list") || o.Load.Clients != 4 ||
 		o.Load.Window != 2*time.Second || o.Load.Warmup != 500*time.Millisecond || len(o.Implementations) != 1 {
 		t.Errorf("ParseFlags() = %+v, %v, want the given flags, the defaults of the others, and no error", o, err)
 	}
 	for wrong, arguments := range map[string][]string{
-		"must be positive": {"-rounds", "0"}, "missing closing": {"-run", "("}, "unknown": {"-sides", "unknown"}, "not defined": {"-none"},
+		"must be positive": {"-rounds", "0"}, "missing closing": {"-run", "("}, "unknown": {"-servers", "unknown"}, "not defined": {"-none"},
 	} {
 		if _, err := parse(arguments...); err == nil || !strings.Contains(err.Error(), wrong) {
 			t.Errorf("ParseFlags(%v) = %v, want an error with %q", arguments, err, wrong)

@@ -78,10 +78,10 @@ func TestCases(t *testing.T) {
 				t.Errorf("result of %d requests = %+v, want operations, latencies and no more operations than requests", requests, result)
 			}
 			if same := len(images) == 1; same != test.same {
-				t.Errorf("%d images in %d requests, want 1 or more than 1 as the case requires", len(images), requests)
+				t.Errorf("%d different images in %d requests, want 1 if the case sends the same object, and otherwise more than 1", len(images), requests)
 			}
 			if created := strings.HasPrefix(test.want.path, "/apis/apps/v1/namespaces/bench-create/deployments/"); created && len(paths) != requests {
-				t.Errorf("%d names in %d requests, want one per request", len(paths), requests)
+				t.Errorf("%d different names in %d requests, want a new name in every request", len(paths), requests)
 			}
 		})
 	}
@@ -184,12 +184,12 @@ func TestLowerBound(t *testing.T) {
 	}
 	sample, err := TakeSample(t.Context(), s)
 	if err != nil || string(sample.List) != string(SyntheticSample().List) || string(sample.Object) != string(SyntheticSample().Object) {
-		t.Errorf("TakeSample() = object of %d bytes, list of %d bytes, %v, want those of MadeSample", len(sample.Object), len(sample.List), err)
+		t.Errorf("TakeSample() = object of %d bytes, list of %d bytes, %v, want those of SyntheticSample", len(sample.Object), len(sample.List), err)
 	}
 }
 
 // TestMinimumCPU checks that windows are extended until the server has used the minimum CPU time of the load. For a
-// watch, the sum over its windows counts.
+// watch, the CPU times of all windows are added.
 func TestMinimumCPU(t *testing.T) {
 	s := startLowerBound(t)
 	load := testLoad

@@ -19,7 +19,7 @@ type UnderLoadResult struct {
 	OtherRate float64
 }
 
-// LatencyRatio returns the p99 latency with load on the other kind divided by that without.
+// LatencyRatio returns the p99 latency with load on the other kind divided by the p99 latency without that load.
 func (r UnderLoadResult) LatencyRatio() float64 { return float64(r.Loaded.P99) / float64(r.Idle.P99) }
 
 // LatencySeconds returns the p99 latency with load on the other kind, in seconds.
@@ -38,10 +38,10 @@ func (r UnderLoadResult) CPUPerSecond() float64 {
 }
 
 const (
-	// watchedPace is the interval between changes of the watched kind. otherPace is the interval between changes of the
-	// other kind by one client.
+	// watchedPace is the interval between changes of the watched kind.
 	watchedPace = 10 * time.Millisecond
-	otherPace   = 20 * time.Millisecond
+	// otherPace is the interval between changes of the other kind by one client.
+	otherPace = 20 * time.Millisecond
 	// otherWatchers is the number of watchers of the other kind.
 	otherWatchers = 10
 )

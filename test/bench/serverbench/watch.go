@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// watchQuery starts a watch with synthetic ADDED events, from which a client sees that the watch is established.
+// watchQuery is the query of a watch without a resourceVersion. Its synthetic ADDED events show that the watch is
+// established.
 const watchQuery = "watch=1"
 
 // WatchResult is the cost of watchers. Each client changes its object and waits until all watchers have received the

@@ -135,17 +135,16 @@ func compareEntries(a, b entry) int {
 	return strings.Compare(a.Subresource, b.Subresource)
 }
 
-// rename removes the identifier from, and stores its set under the identifier to, merged with the set that to already
-// has.
-func (m *managed) rename(from, to string, set fieldpath.VersionedSet) {
-	delete(m.fields, from)
-	if previous, ok := m.fields[to]; ok {
+// rename removes oldID, and stores the set under newID, merged with the set that newID already has.
+func (m *managed) rename(oldID, newID string, set fieldpath.VersionedSet) {
+	delete(m.fields, oldID)
+	if previous, ok := m.fields[newID]; ok {
 		set = fieldpath.NewVersionedSet(set.Set().Union(previous.Set()), set.APIVersion(), set.Applied())
 	}
-	m.fields[to] = set
+	m.fields[newID] = set
 }
 
-// strip removes from the set of a manager identifier the metadata paths that no field manager owns.
+// strip removes the metadata paths that no field manager may own from the set of a manager identifier.
 func (m *managed) strip(id string) {
 	versioned, ok := m.fields[id]
 	if !ok {

@@ -37,11 +37,11 @@ func TestPercentile(t *testing.T) {
 // TestRatio checks that one round on a slow machine affects neither medians nor the ratio.
 func TestRatio(t *testing.T) {
 	half := func(figure int) float64 { return float64(figure) / 2 }
-	ours, peer := []int{600, 60, 620}, []int{200, 30, 200}
-	if got := Median(ours, half); got != 300 {
+	cadastre, upstream := []int{600, 60, 620}, []int{200, 30, 200}
+	if got := Median(cadastre, half); got != 300 {
 		t.Errorf("Median() = %v, want 300", got)
 	}
-	if got := Ratio(ours, peer, half); got != (Spread{2, 3, 3.1}) {
+	if got := Ratio(cadastre, upstream, half); got != (Spread{2, 3, 3.1}) {
 		t.Errorf("Ratio() = %v, want median 3, minimum 2, maximum 3.1", got)
 	}
 }

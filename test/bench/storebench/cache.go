@@ -32,7 +32,7 @@ func runCache(in io.Reader, out io.Writer) error {
 
 // answerWithCache opens the store and the cache in the folder of the parameters, and writes the result of answer.
 func answerWithCache(in io.Reader, out io.Writer, answer func(parameters, storage.Store, *watchcache.Cache) (any, error)) (err error) {
-	o, s, err := openOrdered(in)
+	o, s, err := openRequested(in)
 	if err != nil {
 		return err
 	}

@@ -37,9 +37,9 @@ type parameters struct {
 	Folder string
 	Load   Load
 	Fleet  Fleet
-	// Paced makes the watch cache tune the garbage collector. Rounds is the number of lists that are measured.
+	// Paced makes the watch cache tune the garbage collector.
 	Paced  bool
-	Rounds int
+	Rounds int // the number of lists that are measured
 }
 
 // ServeIfChild returns if this process is not a child process. Otherwise it performs the child's role and exits.

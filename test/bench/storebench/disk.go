@@ -14,9 +14,11 @@ import (
 // Disk contains the maximum rates of sequential synced writes on the disk of a folder, in values of ValueSize per
 // second. They limit a single writer that waits for each commit.
 type Disk struct {
-	// Append is the rate of writes that extend the file. Overwrite is the rate of writes within the file, as in logs
-	// that preallocate or recycle files, for which the file system writes less metadata.
-	Append, Overwrite float64
+	// Append is the rate of writes that extend the file.
+	Append float64
+	// Overwrite is the rate of writes within the file, as in logs that preallocate or recycle files. The file system
+	// writes less metadata for them.
+	Overwrite float64
 }
 
 // MeasureDisk measures both kinds of writes, each for the duration of turn in every round, and returns the medians of

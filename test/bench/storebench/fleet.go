@@ -93,7 +93,7 @@ func (f Fleet) Fill(ctx context.Context, folder string) error {
 // runFill is the main function of the child process that fills a store. It is a separate process, so that its memory is
 // released afterwards.
 func runFill(in io.Reader, out io.Writer) (err error) {
-	o, s, err := openOrdered(in)
+	o, s, err := openRequested(in)
 	if err != nil {
 		return err
 	}

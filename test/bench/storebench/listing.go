@@ -21,11 +21,12 @@ type Listing struct {
 
 // ListRound contains the times of one round.
 type ListRound struct {
-	// Take is the time of retrieving the objects from the cache. Whole and Short are the times of retrieving and
-	// encoding them, with and without managedFields.
-	Take, Whole, Short time.Duration
-	// CopyWhole and CopyShort are the times of only copying the same bytes, from separate memory per object, to the
-	// same buffer.
+	// Take is the time of retrieving the objects from the cache.
+	Take time.Duration
+	// Whole and Short are the times of retrieving and encoding the objects, with and without managedFields.
+	Whole, Short time.Duration
+	// CopyWhole and CopyShort are the times of only copying the encoded objects to the same buffer, with and without
+	// managedFields. Each encoded object is in separate memory.
 	CopyWhole, CopyShort time.Duration
 }
 

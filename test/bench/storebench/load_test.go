@@ -77,10 +77,10 @@ func TestLoad(t *testing.T) {
 			t.Errorf("the target contains %d keys, want %d per writer", len(target.items), keysPerWriter)
 		}
 		if got.CommitRate() != 3000 || got.EventRate() != 20000 || got.CPUPerCommit() != float64(25*time.Millisecond)/300 {
-			t.Errorf("CommitRate() = %v, EventRate() = %v, CPUPerCommit() = %v", got.CommitRate(), got.EventRate(), got.CPUPerCommit())
+			t.Errorf("CommitRate() = %v, EventRate() = %v, CPUPerCommit() = %v, want 3000, 20000 and 25 ms / 300", got.CommitRate(), got.EventRate(), got.CPUPerCommit())
 		}
 		if got.Delivered() != 2000./600 {
-			t.Errorf("Delivered() = %v", got.Delivered())
+			t.Errorf("Delivered() = %v, want 2000/600", got.Delivered())
 		}
 	})
 }

@@ -23,7 +23,7 @@ func EmbeddedStore(ctx context.Context, folder string, l Load) (Result, error) {
 // runLocal is the main function of the child process with the embedded store. It reads its parameters from in, runs the
 // load, and writes a Result to out.
 func runLocal(in io.Reader, out io.Writer) (err error) {
-	o, s, err := openOrdered(in)
+	o, s, err := openRequested(in)
 	if err != nil {
 		return err
 	}
@@ -35,8 +35,8 @@ func runLocal(in io.Reader, out io.Writer) (err error) {
 	return json.NewEncoder(out).Encode(result)
 }
 
-// openOrdered reads the parameters and opens the store in their folder.
-func openOrdered(in io.Reader) (parameters, *pebble.Store, error) {
+// openRequested reads the parameters from in, and opens the store in the folder that they name.
+func openRequested(in io.Reader) (parameters, *pebble.Store, error) {
 	var o parameters
 	if err := json.NewDecoder(in).Decode(&o); err != nil {
 		return parameters{}, nil, err

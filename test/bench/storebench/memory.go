@@ -23,7 +23,7 @@ type Memory struct {
 	WorkPeak int64
 }
 
-// measureMemory measures the memory of this process. It calls use after it has read the resident memory.
+// measureMemory measures the memory of this process. It calls use after reading Opened and OpenedPeak.
 func measureMemory(use func() error) (m Memory, err error) {
 	opened, err := proc.MemoryOf(os.Getpid())
 	if err != nil {

@@ -18,9 +18,12 @@ import (
 type Opening struct {
 	Objects int
 	Bytes   int64 // total size of the objects in JSON
-	// Time is the time until the watch cache is open, and Store is the part of it until the store is open. CPU is the
-	// CPU time of the process.
-	Time, Store, CPU time.Duration
+	// Time is the time until the watch cache is open.
+	Time time.Duration
+	// Store is the part of Time until the store is open.
+	Store time.Duration
+	// CPU is the CPU time of the process.
+	CPU time.Duration
 	// Paced reports whether the watch cache tuned the garbage collector; otherwise it had Go's default settings.
 	Paced  bool
 	Memory Memory

@@ -15,8 +15,8 @@ type Result struct {
 	Calls    int64 // number of deliveries, each with one or more events
 	CPU      time.Duration
 	P50, P99 time.Duration // percentiles of the latency of a commit
-	// Missing is the number of events that watchers had not received at the time Lag after the last commit. CutOff is
-	// the number of times that a watch failed because its watcher was too slow, and had to be restarted.
+	// Missing is the number of events that watchers had not received when the measurement ended, the time Lag after the
+	// last commit. CutOff is the number of watches that failed because the watcher was too slow, and were restarted.
 	Missing int64
 	Lag     time.Duration
 	CutOff  int

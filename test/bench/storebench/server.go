@@ -36,7 +36,7 @@ func serveEtcd(in io.Reader, out io.Writer) error {
 	case err := <-server.Err():
 		return err
 	case <-time.After(startTimeout):
-		return errors.New("etcd: expected it to serve within 30s of its start, received no ready notification")
+		return errors.New("etcd: expected the server to be ready within 30s of its start, received no notification")
 	}
 	if err := json.NewEncoder(out).Encode(address{Endpoint: server.Clients[0].Addr().String()}); err != nil {
 		return err

@@ -1,10 +1,11 @@
 // Command compare measures two builds of the server in one run, for instance before and after a change, and prints the
-// server CPU per operation of each case and the ratio of the two:
+// CPU time of each server per operation of each case, and the ratio of the two CPU times:
 //
-//	go run ./cmd/compare -before PROGRAM [-server PROGRAM]
+//	go run ./cmd/compare -before PROGRAM [-cadastre PROGRAM]
 //
-// -server is the build after the change; the default is to build cmd/cadastre. Both servers run side by side and take turns on every case, so that
-// other load on the machine affects both alike; the ratio is the median of the ratios of single rounds.
+// -cadastre is the build after the change; by default the command builds cmd/cadastre. In every round each case is
+// measured on both servers, so that other load on the machine affects both servers alike. The ratio is the median of the
+// ratios of single rounds.
 package main
 
 import (
@@ -23,7 +24,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// options are the flags of the command. The flag -server is the program after the change.
+// options are the flags of the command. The flag -cadastre is the program after the change.
 type options struct {
 	serverbench.Options
 	before string

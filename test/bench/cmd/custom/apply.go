@@ -17,14 +17,14 @@ var (
 const (
 	applyFormat    = "%-16s %-16s %8s %9s %9s %9s %9s %9s %9s\n"
 	applyFootnotes = `
-CPU: CPU time of the server's process per operation; etcd's is separate and in no ratio. The custom resource has the content
+CPU: CPU time of the server's process per operation; etcd's is separate and in no ratio. ratio: Cadastre's CPU divided by that of the row's server. The custom resource has the content
 of the Deployment in bench-server: 1.5 KB, two containers, lists with keys, defaults, patterns, and two CEL rules.
 `
 )
 
-// compareApplies measures applies of custom resources on the servers, which take turns.
+// compareApplies measures applies of custom resources on all servers, round by round.
 func compareApplies(ctx context.Context, o options, all []serverbench.RunningServer) (found []stat.Finding, err error) {
-	fmt.Printf("\n"+applyFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "ours/it")
+	fmt.Printf("\n"+applyFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "ratio")
 	for _, c := range serverbench.CustomCases {
 		if !o.Selected.MatchString(c.Name) {
 			continue
@@ -76,8 +76,8 @@ func applyCells(server string, turns map[string][]serverbench.Result) []any {
 	store, ratio := "-", ""
 	if server == kubeAPIServerName {
 		store = stat.Shown(these, serverbench.Result.StoreCPUPerOperation, stat.Nanoseconds)
-		if ours := turns[cadastreName]; len(ours) > 0 {
-			ratio = stat.Times2(stat.Ratio(ours, these, serverbench.Result.CPUPerOperation).Median)
+		if cadastre := turns[cadastreName]; len(cadastre) > 0 {
+			ratio = stat.Times2(stat.Ratio(cadastre, these, serverbench.Result.CPUPerOperation).Median)
 		}
 	}
 	return []any{

@@ -36,23 +36,23 @@ func compareDefinitions(ctx context.Context, o options, all []serverbench.Runnin
 		name = ""
 	}
 	fmt.Print(definitionsFootnotes)
-	ours, divisor := results[cadastreName], results[kubeAPIServerName]
-	add := func(what string, our, their float64) {
-		if our > 0 && their > 0 {
-			found = append(found, stat.Found("definitions "+what, stat.Of([]float64{our / their})))
+	cadastre, kubeAPIServer := results[cadastreName], results[kubeAPIServerName]
+	add := func(what string, dividend, divisor float64) {
+		if dividend > 0 && divisor > 0 {
+			found = append(found, stat.Found("definitions "+what, stat.Of([]float64{dividend / divisor})))
 		}
 	}
-	add("time", float64(ours.Wall), float64(divisor.Wall))
-	add("CPU", float64(ours.CPU), float64(divisor.CPU))
-	add("memory", grown(ours), grown(divisor))
+	add("time", float64(cadastre.Wall), float64(kubeAPIServer.Wall))
+	add("CPU", float64(cadastre.CPU), float64(kubeAPIServer.CPU))
+	add("memory", memoryGrowth(cadastre), memoryGrowth(kubeAPIServer))
 	if len(found) == 0 { // with only one server there is no ratio
-		found = append(found, stat.Found("definitions", stat.Of([]float64{float64(ours.Wall)})))
+		found = append(found, stat.Found("definitions", stat.Of([]float64{float64(cadastre.Wall)})))
 	}
 	return found, nil
 }
 
-// grown returns the additional resident memory of the server for the CRDs with one object each, in bytes.
-func grown(r serverbench.DefinitionsResult) float64 {
+// memoryGrowth returns the additional resident memory of the server for the CRDs with one object each, in bytes.
+func memoryGrowth(r serverbench.DefinitionsResult) float64 {
 	return float64(r.Used.Resident - r.Before.Resident)
 }
 

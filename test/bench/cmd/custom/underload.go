@@ -18,7 +18,7 @@ loads; more: divided by the CPU time of the same changes of each kind alone.
 `
 )
 
-// compareUnderLoad measures a watch during load on another kind, on the servers, which take turns.
+// compareUnderLoad measures a watch of one kind during load on another kind, on all servers, round by round.
 func compareUnderLoad(ctx context.Context, o options, all []serverbench.RunningServer) (found []stat.Finding, err error) {
 	turns := map[string][]serverbench.UnderLoadResult{}
 	for range o.Rounds {

@@ -8,26 +8,27 @@ import (
 	"github.com/cadastre/cadastre/test/bench"
 )
 
-// goal bounds a ratio: its geometric mean over the cases if mean is set, and otherwise its worst value.
+// goal is a minimum or maximum that a ratio of measurements must meet.
 type goal struct {
 	text  string
 	ratio func(result) float64
-	// bound is the maximum of the ratio if most is set, and otherwise the minimum.
-	bound float64
-	most  bool
-	mean  bool
-	// of lists the operations whose cases the goal covers.
-	of []bench.Operation
+	// bound is the maximum of the ratio if isMaximum is set, and otherwise the minimum.
+	bound     float64
+	isMaximum bool
+	// ofMean applies the bound to the geometric mean of the ratio over the cases; otherwise every case must meet it.
+	ofMean bool
+	// operations are the operations whose cases the goal covers.
+	operations []bench.Operation
 }
 
 var goals = []goal{
-	{text: "geometric mean at least 10x faster", ratio: result.faster, bound: 10, mean: true, of: bench.Operations},
-	{text: "no case under 4x faster", ratio: result.faster, bound: 4, of: bench.Operations},
-	{text: "every no-op at least 30x faster", ratio: result.faster, bound: 30, of: []bench.Operation{bench.NoOp}},
-	{text: "allocations at most a twentieth", ratio: result.fewer, bound: 20, of: bench.Operations},
-	{text: "at most 3x the floor", ratio: result.aboveLowerBound, bound: 3, most: true, of: bench.Operations},
-	{text: "every patch made at least 10x faster", ratio: result.faster, bound: 10, of: []bench.Operation{bench.Make, bench.MakeThreeWay}},
-	{text: "every patch merged at least 10x faster", ratio: result.faster, bound: 10, of: []bench.Operation{bench.Merge}},
+	{text: "geometric mean at least 10x faster", ratio: result.faster, bound: 10, ofMean: true, operations: bench.Operations},
+	{text: "no case under 4x faster", ratio: result.faster, bound: 4, operations: bench.Operations},
+	{text: "every no-op at least 30x faster", ratio: result.faster, bound: 30, operations: []bench.Operation{bench.NoOp}},
+	{text: "allocations at most a twentieth", ratio: result.fewer, bound: 20, operations: bench.Operations},
+	{text: "at most 3x the lower bound", ratio: result.aboveLowerBound, bound: 3, isMaximum: true, operations: bench.Operations},
+	{text: "every patch made at least 10x faster", ratio: result.faster, bound: 10, operations: []bench.Operation{bench.Make, bench.MakeThreeWay}},
+	{text: "every patch merged at least 10x faster", ratio: result.faster, bound: 10, operations: []bench.Operation{bench.Merge}},
 }
 
 func printGoals(results []result) {
@@ -40,14 +41,14 @@ func printGoals(results []result) {
 // verdict returns a line with pass or FAIL, the geometric mean, and the worst case. The line says "not measured" if no
 // case of the goal was run.
 func (g goal) verdict(results []result) string {
-	results = slices.DeleteFunc(slices.Clone(results), func(r result) bool { return !slices.Contains(g.of, r.operation) })
+	results = slices.DeleteFunc(slices.Clone(results), func(r result) bool { return !slices.Contains(g.operations, r.operation) })
 	if len(results) == 0 {
 		return fmt.Sprintf("----  %-38s not measured", g.text)
 	}
 	mean := geometricMean(results, g.ratio)
 	worst := slices.MinFunc(results, func(a, b result) int { return g.compare(g.ratio(a), g.ratio(b)) })
 	judged := g.ratio(worst)
-	if g.mean {
+	if g.ofMean {
 		judged = mean
 	}
 	word := "FAIL"
@@ -62,7 +63,7 @@ func (g goal) compare(a, b float64) int {
 	switch {
 	case a == b:
 		return 0
-	case (a < b) != g.most:
+	case (a < b) != g.isMaximum:
 		return -1
 	}
 	return 1

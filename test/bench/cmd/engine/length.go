@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench"
 )
 
-// compareLengths prints how the cost of strategic merge patches grows with the length of a list all of whose items
+// compareLengths prints how the cost of strategic merge patches grows with the length of a list if all items of the list
 // change. The time of strategicpatch is quadratic in the length: measurements that take longer than longTurn are done
 // once, and the longest list, which takes minutes, is measured only with -long.
 func compareLengths(o options) error {
@@ -37,10 +37,10 @@ type lengthRow struct {
 	cases    []bench.PatchCase
 	cadastre [][]bench.Sample // samples by list length
 	upstream [][]bench.Sample // samples by list length; shorter if long lists were not measured
-	ratio    []float64        // strategicpatch's time divided by Cadastre's, by length, as far as measured
+	ratio    []float64        // strategicpatch's time divided by Cadastre's, by list length; shorter if long lists were not measured
 }
 
-// longTurn is the duration above which one execution of strategicpatch is measured only once.
+// longTurn is the duration of one execution of strategicpatch above which it is measured only once.
 const longTurn = time.Second
 
 // measure measures Cadastre alone, which shows how its time grows, and then Cadastre and strategicpatch in turns.
@@ -65,7 +65,8 @@ func (r *lengthRow) measure(o options) error {
 	return nil
 }
 
-// measureUpstream measures strategicpatch at the next length and appends to r.upstream and r.ratio.
+// measureUpstream measures strategicpatch and Cadastre with the case c, which has the next list length, and appends to
+// r.upstream and r.ratio.
 func (r *lengthRow) measureUpstream(c bench.PatchCase, cadastre bench.Work, o options) error {
 	begun := time.Now()
 	upstream, err := c.Upstream() // Upstream executes the work once
@@ -91,13 +92,13 @@ func (r *lengthRow) measureUpstream(c bench.PatchCase, cadastre bench.Work, o op
 const lengthFormat = "%-10s %-14s %10s %10s %10s %10s %8s\n"
 
 func printLengthHeader() {
-	fmt.Print("\ngrowth of strategic merge patches with the length of a list, all of whose items change\n")
-	fmt.Print("growth: growth of the time from 1,000 to 10,000 items divided by that of the bytes; 1 is linear\n\n")
-	fmt.Printf(lengthFormat, "operation", "side", "10", "100", "1,000", "10,000", "growth")
+	fmt.Print("\ngrowth of strategic merge patches with the length of a list if all its items change\n")
+	fmt.Print("growth: growth of the time from 1,000 to 10,000 items divided by the growth of the bytes; 1 is linear\n\n")
+	fmt.Printf(lengthFormat, "operation", "library", "10", "100", "1,000", "10,000", "growth")
 }
 
 func (r *lengthRow) print(operation bench.Operation) {
-	r.printTimes(string(operation), "ours", r.cadastre)
+	r.printTimes(string(operation), "cadastre", r.cadastre)
 	r.printTimes(string(operation), "strategicpatch", r.upstream)
 	cells := []any{"", "faster"}
 	for i := range r.cases {
@@ -126,7 +127,8 @@ func verdict(holds bool) string {
 	return "FAIL"
 }
 
-// printTimes prints the times of one implementation by length, as far as measured, and their growth.
+// printTimes prints the times of one implementation by list length, and their growth. The cell of a length that was not
+// measured is "-long".
 func (r *lengthRow) printTimes(operation, implementation string, all [][]bench.Sample) {
 	cells := []any{operation, implementation}
 	for i := range r.cases {

@@ -1,6 +1,6 @@
 // Command engine compares the apply engine with structured-merge-diff, strategic merge patches with strategicpatch, and
-// both with a lower bound (floor): only parsing the inputs and writing the output. It prints the tables of every case,
-// the goals, and the growth with the size of the object.
+// both with a lower bound, which only parses the inputs and writes the output. It prints the tables of all cases, the
+// goals, and the growth of the time with the size of the object.
 package main
 
 import (
@@ -26,8 +26,8 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	pattern := flag.String("run", "", "regular `expression` of the cases to run, such as Pod/no-op; Scale and Items are the linearity tables")
-	turn := flag.Duration("benchtime", 60*time.Millisecond, "duration of one turn of one side")
-	rounds := flag.Int("rounds", 15, "`number` of turns of each side per case")
+	turn := flag.Duration("benchtime", 60*time.Millisecond, "measured `duration` per round and library")
+	rounds := flag.Int("rounds", 15, "`number` of rounds per case")
 	long := flag.Bool("long", false, "measure strategicpatch with lists of 10,000 items, which takes minutes")
 	flag.Parse()
 
@@ -44,8 +44,8 @@ func main() {
 }
 
 func compare(o options) error {
-	fmt.Printf("%s %s/%s, %d cores; %d rounds of %v a side, medians\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.rounds, o.turn)
-	fmt.Printf("smd is structured-merge-diff %s, strategicpatch is apimachinery's %s; floor: %s parses the inputs and writes the output\n\n",
+	fmt.Printf("%s %s/%s, %d cores; %d rounds of %v per library, medians\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.rounds, o.turn)
+	fmt.Printf("smd is structured-merge-diff %s, strategicpatch is apimachinery's %s; lower bound: %s parses the inputs and writes the output\n\n",
 		moduleVersion("sigs.k8s.io/structured-merge-diff/v6"), moduleVersion("k8s.io/apimachinery"), lowerbound.Fastest().Name)
 
 	var results []result

@@ -24,8 +24,8 @@ func measure(c bench.Comparison, operation bench.Operation, o options) (result, 
 	return results[0], nil
 }
 
-// measureTogether measures several cases whose times are compared with each other. All implementations of all cases
-// take turns.
+// measureTogether measures several cases whose times are compared with each other. In every round it measures all
+// implementations of all cases.
 func measureTogether(cases []bench.Comparison, operation bench.Operation, o options) ([]result, error) {
 	var works []bench.Work
 	for _, c := range cases {
@@ -49,15 +49,15 @@ func measureTogether(cases []bench.Comparison, operation bench.Operation, o opti
 func allWorks(c bench.Comparison) ([]bench.Work, error) {
 	cadastre, err := c.Cadastre()
 	if err != nil {
-		return nil, fmt.Errorf("ours: %w", err)
+		return nil, fmt.Errorf("cadastre: %w", err)
 	}
 	upstream, err := c.Upstream()
 	if err != nil {
-		return nil, fmt.Errorf("peer: %w", err)
+		return nil, fmt.Errorf("upstream library: %w", err)
 	}
 	bottom, err := c.LowerBound(lowerbound.Fastest())
 	if err != nil {
-		return nil, fmt.Errorf("floor: %w", err)
+		return nil, fmt.Errorf("lower bound: %w", err)
 	}
 	return []bench.Work{cadastre, upstream, bottom}, nil
 }
@@ -73,10 +73,10 @@ func (r result) fewer() float64 {
 // aboveLowerBound returns Cadastre's time divided by the time of the lower bound.
 func (r result) aboveLowerBound() float64 { return bench.TimeRatio(r.cadastre, r.lowerBound) }
 
-const rowFormat = "%-28s %10s %10s %8s %10s %10s %8s %10s %8s\n"
+const rowFormat = "%-28s %10s %10s %8s %10s %10s %8s %11s %8s\n"
 
 func printHeader() {
-	fmt.Printf(rowFormat, "case", "ours", "peer", "faster", "allocs", "peer's", "fewer", "floor", "ours/fl.")
+	fmt.Printf(rowFormat, "case", "cadastre", "upstream", "faster", "allocs", "upstream", "fewer", "lower bound", "ratio")
 }
 
 func (r result) print() {
@@ -88,9 +88,10 @@ func (r result) print() {
 
 func printFootnotes() {
 	fmt.Print(`
-faster: the peer's time divided by ours; fewer: the peer's allocations divided by ours; ours/fl.: our time divided by the floor's.
-make, make-3way, merge: strategic merge patches; the peer is strategicpatch. All others: the peer is smd.
-conflict: the result is an error, so the floor only parses.
+upstream: strategicpatch for the strategic merge patches make, make-3way and merge; structured-merge-diff (smd) for all others.
+faster: upstream's time divided by Cadastre's; allocs, upstream: allocations of Cadastre and of upstream; fewer: upstream's
+allocations divided by Cadastre's; ratio: Cadastre's time divided by that of the lower bound.
+conflict: the result is an error, so the lower bound only parses.
 unset: smd has no unset; it is measured with a forced apply that changes the same fields.
 smd decodes with apimachinery's decoder for unstructured objects and encodes with goccy/go-json.
 `)

@@ -35,15 +35,15 @@ func compareScales(o options) error {
 	return nil
 }
 
-const scaleFormat = "%-10s %-6s %10s %10s %10s %8s\n"
+const scaleFormat = "%-10s %-21s %10s %10s %10s %8s\n"
 
 func printScaleHeader(byScale [][]bench.Case) {
 	fmt.Print("\ngrowth with the length of the lists: a custom resource of")
 	for i, cases := range byScale {
 		fmt.Printf(" %dx (%d KB)", bench.Scales[i], len(cases[0].Object.Live)/1000)
 	}
-	fmt.Print("\ngrowth: growth of the time from 10x to 100x divided by that of the bytes; 1 is linear\n\n")
-	fmt.Printf(scaleFormat, "operation", "side", "1x", "10x", "100x", "growth")
+	fmt.Print("\ngrowth: growth of the time from 10x to 100x divided by the growth of the bytes; 1 is linear\n\n")
+	fmt.Printf(scaleFormat, "operation", "library", "1x", "10x", "100x", "growth")
 }
 
 func printScaleRow(row []result) {
@@ -51,9 +51,9 @@ func printScaleRow(row []result) {
 		name    string
 		samples func(result) []bench.Sample
 	}{
-		{"ours", func(r result) []bench.Sample { return r.cadastre }},
-		{"smd", func(r result) []bench.Sample { return r.upstream }},
-		{"floor", func(r result) []bench.Sample { return r.lowerBound }},
+		{"cadastre", func(r result) []bench.Sample { return r.cadastre }},
+		{"structured-merge-diff", func(r result) []bench.Sample { return r.upstream }},
+		{"lower bound", func(r result) []bench.Sample { return r.lowerBound }},
 	}
 	small, large := row[len(row)-2], row[len(row)-1]
 	for _, implementation := range implementations {

@@ -17,23 +17,24 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// gate is a reverse proxy between "cadastre migrate" and the server. It passes the responses to a number of writes and
-// then holds back further responses until it is released, while the server still receives requests. A process that is
-// killed at that moment is therefore killed half-way with writes in flight, regardless of the speed of the machine.
+// gate is a reverse proxy between "cadastre migrate" and the server. It forwards the responses to a given number of
+// writes, and then holds back further responses until release is called, while the server still receives requests. A
+// process that is killed while responses are held back is therefore killed half-way, with writes in flight, regardless
+// of the speed of the machine.
 type gate struct {
 	// kubeconfig is the path of a kubeconfig with which clients connect to the gate.
 	kubeconfig string
-	// reached is closed when the gate has passed the given number of responses.
+	// reached is closed when the gate has forwarded the given number of responses.
 	reached chan struct{}
 
 	opened chan struct{}
 	open   sync.Once
-	left   atomic.Int64 // left is the number of responses to pass before the gate holds them back
+	left   atomic.Int64 // left is the number of responses that the gate still forwards before it holds responses back
 	server *http.Server
 }
 
-// newGate starts a gate in front of the server of a kubeconfig. The gate passes the responses to the first writes, of
-// which there must be at least one. It writes a kubeconfig for its clients to the folder.
+// newGate starts a gate in front of the server of a kubeconfig. writes is the number of writes whose responses the gate
+// forwards; it must be positive. newGate writes a kubeconfig for the gate's clients to the folder.
 func newGate(kubeconfig, folder string, writes int) (*gate, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -65,7 +66,8 @@ func newGate(kubeconfig, folder string, writes int) (*gate, error) {
 	return g, os.WriteFile(g.kubeconfig, []byte(text), 0o600)
 }
 
-// pass counts the response to a write, and blocks it if the gate has already passed enough of them.
+// pass counts the response to a write. If the gate has already forwarded the given number of responses, pass blocks until
+// release is called.
 func (g *gate) pass(answer *http.Response) error {
 	if answer.Request.Method != http.MethodPatch {
 		return nil
@@ -79,7 +81,7 @@ func (g *gate) pass(answer *http.Response) error {
 	return nil
 }
 
-// release makes the gate pass all responses, including those that it has held back.
+// release makes the gate forward all responses, including the responses that it has held back.
 func (g *gate) release() { g.open.Do(func() { close(g.opened) }) }
 
 // close releases the held responses and stops the proxy.

@@ -19,7 +19,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	objects := flag.Int("objects", 100_000, "`number` of objects")
-	program := flag.String("server", "", "`path` of cadastre; if empty, cmd/cadastre is built")
+	program := flag.String("cadastre", "", "`path` of the cadastre binary; built from cmd/cadastre if empty")
 	flag.Parse()
 	if *objects < minObjects {
 		log.Fatalf("-objects: expected %d or more, received %d", minObjects, *objects)

@@ -78,11 +78,11 @@ func (m *migration) rerun(ctx context.Context, args ...string) error {
 		return err
 	}
 	if want := fmt.Sprintf("%d unchanged", m.objects); said != want {
-		return fmt.Errorf("again: expected %q, received %q", want, said)
+		return fmt.Errorf("second run: expected %q, received %q", want, said)
 	}
 	after, err := revision(ctx, m.server)
 	if err == nil && after != before {
-		err = fmt.Errorf("again: expected no write, but the revision of the store changed from %d to %d", before, after)
+		err = fmt.Errorf("second run: expected no write, but the revision of the store changed from %d to %d", before, after)
 	}
 	return err
 }
@@ -166,7 +166,7 @@ func (m *migration) killWhile(ctx context.Context, args []string, kill func(*exe
 	return lastLine(out.String()), err
 }
 
-// check returns an error unless all objects have the field manager gitops and the values of before the migration.
+// check returns an error unless all objects have the field manager gitops and the values that they had before the migration.
 func (m *migration) check(ctx context.Context) error {
 	now, err := takeSnapshot(ctx, m.server)
 	if err != nil {

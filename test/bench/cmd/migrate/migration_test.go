@@ -60,7 +60,7 @@ func TestCommandEndsEarly(t *testing.T) {
 	if err := (serverbench.Fleet{Objects: m.objects}).FillAs(t.Context(), m.server, formerManager); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.rerun(t.Context(), "--to", "x"); err == nil || err.Error() != `again: expected "6 unchanged", received "6 migrated"` {
+	if err := m.rerun(t.Context(), "--to", "x"); err == nil || err.Error() != `second run: expected "6 unchanged", received "6 migrated"` {
 		t.Errorf("rerun() = %v, want an error about 6 migrated objects", err)
 	}
 	if err := m.rerun(t.Context(), "--to", "x"); err != nil {

@@ -91,8 +91,8 @@ func (s *snapshot) add(object map[string]any) ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// checkMigrated returns an error unless the values equal those of before, and each of the objects has the manager as
-// its only field manager, with operation Apply.
+// checkMigrated returns an error unless the values equal those of the snapshot before, and manager is the only field
+// manager, with operation Apply, of every object. objects is the expected number of objects.
 func (s snapshot) checkMigrated(before snapshot, manager string, objects int) error {
 	if want := map[string]int{manager + " Apply;": objects}; !maps.Equal(s.owners, want) {
 		return fmt.Errorf("field managers: expected %v, received %v", want, s.owners)

@@ -9,28 +9,30 @@ import (
 	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
-// The parameters of the cases: numbers of field managers, numbers of watchers, and media types.
+// The cases are all combinations of these parameters.
 var (
-	managers = []int{1, 3, 8}
+	managers = []int{1, 3, 8} // numbers of field managers per object
 	watchers = []int{1, fewWatchers, manyWatchers, maxWatchers}
 	media    = []serverbench.Media{serverbench.JSON, serverbench.Protobuf, serverbench.CBOR}
 )
 
-// fewWatchers is the minimum number of watchers whose CPU time together exceeds that of the write. many is the number
-// from which the CPU time per watcher can be measured, and maxWatchers the number for which heap allocations are
-// compared too.
 const (
-	fewWatchers  = 10
+	// fewWatchers is a number of watchers whose events together cost more CPU time than the write itself.
+	fewWatchers = 10
+	// manyWatchers is the number of watchers from which the CPU time per watcher can be measured.
 	manyWatchers = 100
-	maxWatchers  = 1000
+	// maxWatchers is the number of watchers for which heap allocations per watcher are compared too.
+	maxWatchers = 1000
 )
 
-// The request types: full requests whole objects, dropped requests objects without managedFields, and mixed watchers
-// are half full and half dropped.
+// Request types.
 const (
-	full    = "full"
+	// full requests whole objects.
+	full = "full"
+	// dropped requests objects without managedFields.
 	dropped = "dropped"
-	mixed   = "mixed"
+	// mixed is a group of watchers of which half request whole objects and half request objects without managedFields.
+	mixed = "mixed"
 )
 
 // testCase is a read or a watch that is measured with every request type on every server.
@@ -91,11 +93,12 @@ func (c testCase) objects(o options) serverbench.ManagedObjects {
 	if c.verb == "watch" {
 		return serverbench.ManagedObjects{Managers: c.managers, Objects: o.Load.Clients}
 	}
-	return c.manyWatchers()
+	return c.listedObjects()
 }
 
-// manyWatchers returns 2,000 objects: enough for a list, and for a watch whose initial events cost more than its connection.
-func (c testCase) manyWatchers() serverbench.ManagedObjects {
+// listedObjects returns the 2,000 objects of list cases. They are also enough for a watch whose initial events cost more
+// than its connection.
+func (c testCase) listedObjects() serverbench.ManagedObjects {
 	return serverbench.ManagedObjects{Managers: c.managers, Objects: serverbench.Listed}
 }
 
@@ -124,7 +127,7 @@ func (c testCase) formats(requestType string) []serverbench.Format {
 	return []serverbench.Format{whole, less}
 }
 
-// compare measures all request types on all servers, which take turns.
+// compare measures the case with all request types on all servers, round by round.
 func (c testCase) compare(ctx context.Context, o options, servers []serverbench.RunningServer) (*result, error) {
 	r := &result{testCase: c}
 	for _, s := range servers {
@@ -230,9 +233,9 @@ func (c testCase) measureOnce(ctx context.Context, o options, s serverbench.Runn
 func (c testCase) clientCost(ctx context.Context, s *serverbench.Server, format serverbench.Format) (serverbench.ClientCost, error) {
 	switch c.verb {
 	case "get":
-		return c.manyWatchers().GetCost(ctx, s, format)
+		return c.listedObjects().GetCost(ctx, s, format)
 	case "list":
-		return c.manyWatchers().ListCost(ctx, s, format)
+		return c.listedObjects().ListCost(ctx, s, format)
 	}
-	return c.manyWatchers().EventCost(ctx, s, format)
+	return c.listedObjects().EventCost(ctx, s, format)
 }

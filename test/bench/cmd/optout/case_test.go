@@ -93,7 +93,7 @@ func lowerBoundFor(t *testing.T, o options, cases ...testCase) []serverbench.Run
 	t.Helper()
 	sample := serverbench.SyntheticSample()
 	for _, c := range cases {
-		for _, objects := range []serverbench.ManagedObjects{c.objects(o), c.manyWatchers()} {
+		for _, objects := range []serverbench.ManagedObjects{c.objects(o), c.listedObjects()} {
 			for drop, object := range map[bool]string{false: whole, true: stripped} {
 				sample.ManagedObjects = append(sample.ManagedObjects, serverbench.ManagedSample{
 					ManagedObjects: objects, Format: serverbench.Format{Media: serverbench.JSON, Drop: drop}, Object: []byte(object),

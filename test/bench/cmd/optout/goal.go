@@ -7,21 +7,21 @@ import (
 
 // Bounds of the goals, as ratios.
 const (
-	// less is the maximum CPU time of responses without managedFields, divided by that of whole objects.
-	less = 1.0
+	// droppedCost is the maximum CPU time of responses without managedFields, divided by that of whole objects.
+	droppedCost = 1.0
 	// mixedCost is the maximum cost of mixed watchers, divided by that of watchers which all receive whole objects.
 	mixedCost = 1.05
 	// lowerBoundCost is the maximum CPU time of an event to many watchers, divided by that of the lower bound.
 	lowerBoundCost = 1.5
 	// kubeAPIServerCost is the maximum CPU time of a protobuf or CBOR response, divided by kube-apiserver's.
 	kubeAPIServerCost = 1.0 / 3
-	// wholeShare is the minimum share of the bytes of managedFields that must be omitted. The brackets and commas
+	// minDroppedShare is the minimum share of the bytes of managedFields that must be omitted. The brackets and commas
 	// around managedFields are about 1%.
-	wholeShare = 0.99
+	minDroppedShare = 0.99
 )
 
-// goals returns the goals of the cases. A case with a single watcher has none, because its cost is lost in the noise of
-// the writes; the case begin measures it.
+// goals returns the goals of the cases. A case with a single watcher has no goals, because the cost of one watcher is
+// below the noise of the writes; the case begin measures that cost.
 func goals(cases []testCase) (all []stat.Goal) {
 	for _, c := range cases {
 		switch c.verb {
@@ -42,13 +42,13 @@ func (c testCase) goal(finding, text string, bound stat.Bound) stat.Goal {
 }
 
 func (c testCase) droppedGoal() stat.Goal {
-	return c.goal("dropped CPU", "dropped costs less CPU than full", stat.AtMost(less))
+	return c.goal("dropped CPU", "dropped costs less CPU than full", stat.AtMost(droppedCost))
 }
 
 func (c testCase) readGoals() []stat.Goal {
 	all := []stat.Goal{
 		c.droppedGoal(),
-		c.goal("share", "all of managedFields is left out", stat.AtLeast(wholeShare)),
+		c.goal("share", "responses omit all of managedFields", stat.AtLeast(minDroppedShare)),
 	}
 	if c.media != serverbench.JSON {
 		all = append(all, c.goal("vs kube-apiserver", "a third of kube-apiserver's CPU", stat.AtMost(kubeAPIServerCost)))
@@ -72,7 +72,7 @@ func (c testCase) watchGoals() (all []stat.Goal) {
 	}
 	all = append(all, c.goal("mixed heap per watcher", "mixed: heap per event and watcher as for full", stat.AtMost(mixedCost)))
 	for _, requestType := range c.requestTypes(lowerBoundName) {
-		all = append(all, c.goal(requestType+" vs floor", requestType+": 1.5x the floor's CPU", stat.AtMost(lowerBoundCost)))
+		all = append(all, c.goal(requestType+" vs lower-bound", requestType+": 1.5x the CPU of the lower bound", stat.AtMost(lowerBoundCost)))
 	}
 	return all
 }

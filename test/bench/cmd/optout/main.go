@@ -1,6 +1,6 @@
 // Command optout measures the benefit of omitting managedFields from responses: bytes, CPU time and memory of the
 // server, and allocations of clients, for get, list and watch. It compares Cadastre, kube-apiserver, which always sends
-// managedFields, and a lower bound (floor): a minimal Go HTTPS server that transfers the same bytes.
+// managedFields, and a lower bound: a minimal Go HTTPS server that transfers the same bytes.
 package main
 
 import (

@@ -61,8 +61,8 @@ func (r *result) find(server, requestType string) *row {
 	return nil
 }
 
-// ratio returns a figure of Cadastre with a request type, divided by that of a server with the request type other,
-// round by round. It returns false if one of them was not measured.
+// ratio returns a figure of Cadastre for requestType, divided by the same figure of a server for the request type other,
+// round by round. It returns false if one of the two figures was not measured.
 func (r *result) ratio(requestType, server, other string, figure func(turn) float64) (stat.Spread, bool) {
 	ours, divisor := r.find(cadastreName, requestType), r.find(server, other)
 	if ours == nil || divisor == nil {
@@ -97,7 +97,7 @@ func (r *result) findings() (found []stat.Finding) {
 	by("mixed heap per watcher", mixed, cadastreName, full, turn.HeapPerWatcher)
 	by("vs kube-apiserver", full, kubeAPIServerName, full, r.compared())
 	for _, requestType := range []string{full, dropped, mixed} {
-		by(requestType+" vs floor", requestType, lowerBoundName, requestType, r.compared())
+		by(requestType+" vs lower-bound", requestType, lowerBoundName, requestType, r.compared())
 	}
 	share, ok := r.droppedShare()
 	add("share", share, ok)

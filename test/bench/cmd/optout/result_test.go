@@ -44,7 +44,7 @@ func TestFindings(t *testing.T) {
 	found := figures(watched().findings())
 	for name, want := range map[string]float64{
 		"dropped CPU": 0.5, "mixed CPU": 0.9, "mixed heap": 0.9, "mixed heap per watcher": 0.9, "vs kube-apiserver": 0.25,
-		"full vs floor": 1.25, "dropped vs floor": 1.25, "mixed vs floor": 1.5,
+		"full vs lower-bound": 1.25, "dropped vs lower-bound": 1.25, "mixed vs lower-bound": 1.5,
 	} {
 		if got, ok := found["watch/1000/8 "+name]; !ok || math.Abs(got-want) > 1e-9 {
 			t.Errorf("finding %s = %v, %v, want %v", name, got, ok, want)
@@ -98,7 +98,7 @@ func TestGoals(t *testing.T) {
 		{watchCase(serverbench.JSON, 10, 3), []string{"dropped CPU", "mixed CPU", "mixed heap"}},
 		{watchCase(serverbench.Protobuf, 100, 3), []string{"dropped CPU", "mixed CPU", "mixed heap"}},
 		{watchCase(serverbench.JSON, 1000, 3), []string{
-			"dropped CPU", "mixed CPU", "mixed heap", "mixed heap per watcher", "full vs floor", "dropped vs floor", "mixed vs floor",
+			"dropped CPU", "mixed CPU", "mixed heap", "mixed heap per watcher", "full vs lower-bound", "dropped vs lower-bound", "mixed vs lower-bound",
 		}},
 	} {
 		var got []string
@@ -122,7 +122,7 @@ func TestDroppedShare(t *testing.T) {
 	}
 	r.rows[1].answer = []byte(whole)
 	if share, ok := r.droppedShare(); !ok || share.Median != 0 {
-		t.Errorf("droppedShare() = %v, %v, want 0 if all is sent", share, ok)
+		t.Errorf("droppedShare() = %v, %v, want 0 if the response includes managedFields", share, ok)
 	}
 	r.rows[0].answer = []byte(stripped)
 	if share, ok := r.droppedShare(); ok {
@@ -133,10 +133,10 @@ func TestDroppedShare(t *testing.T) {
 func TestCells(t *testing.T) {
 	r := watched()
 	for i, want := range []string{
-		"ours full 100B 1µs 2µs 10000B 100B 50.0MiB - -",
-		"ours dropped 100B 500ns 1.5µs 0.50x 5000B 50B 50.0MiB - -",
-		"ours mixed 100B 900ns 1.9µs 0.90x 9000B 90B 50.0MiB - -",
-		"floor full 100B 800ns 1.8µs 1.25x 8000B 80B 50.0MiB - -",
+		"cadastre full 100B 1µs 2µs 10000B 100B 50.0MiB - -",
+		"cadastre dropped 100B 500ns 1.5µs 0.50x 5000B 50B 50.0MiB - -",
+		"cadastre mixed 100B 900ns 1.9µs 0.90x 9000B 90B 50.0MiB - -",
+		"lower-bound full 100B 800ns 1.8µs 1.25x 8000B 80B 50.0MiB - -",
 	} {
 		cells := r.cells(r.rows[i])
 		if got := strings.Join(strings.Fields(fmt.Sprintln(cells...)), " "); got != want {

@@ -29,13 +29,13 @@ func startServers(ctx context.Context, o options, cases []testCase) (all []serve
 	case missing != nil:
 		fmt.Printf("%v; kube-apiserver is not measured\n", missing)
 	case implementations.KubeAPIServer != nil:
-		fmt.Printf("peer: kube-apiserver %s with etcd, durable, %s\n", serverbench.KubernetesVersion, cborGate)
+		fmt.Printf("kube-apiserver: version %s with etcd, durable, %s\n", serverbench.KubernetesVersion, cborGate)
 	}
 	if all, err = serverbench.StartAll(ctx, o.Folder, implementations.APIServers()...); err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, errors.New("-sides: expected ours or peer, because the floor has no objects of its own")
+		return nil, errors.New("-servers: expected cadastre or kube-apiserver, because lower-bound returns the objects of one of them")
 	}
 	lowerBound, err := prepareAll(ctx, o, cases, all)
 	if err != nil {
@@ -48,7 +48,7 @@ func startServers(ctx context.Context, o options, cases []testCase) (all []serve
 func prepareAll(ctx context.Context, o options, cases []testCase, all []serverbench.RunningServer) ([]serverbench.RunningServer, error) {
 	var needed []serverbench.ManagedObjects
 	for _, c := range cases {
-		for _, objects := range []serverbench.ManagedObjects{c.objects(o), c.manyWatchers()} {
+		for _, objects := range []serverbench.ManagedObjects{c.objects(o), c.listedObjects()} {
 			if !slices.Contains(needed, objects) && (c.watchers <= 1 || objects == c.objects(o)) {
 				needed = append(needed, objects)
 			}

@@ -21,8 +21,8 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// TestMain makes the test binary act as the lower bound, or as a fake server that is started like cadastre, if it is
-// started as one of them.
+// TestMain makes the test binary serve as the lower bound, or as a fake of the cadastre binary, if a test has started it
+// for that purpose.
 func TestMain(m *testing.M) {
 	serverbench.ServeIfLowerBound()
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 func serve(arguments []string) error {
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM)
-	server := httptest.NewUnstartedServer(&memory{objects: map[string][]byte{}})
+	server := httptest.NewUnstartedServer(&memoryServer{objects: map[string][]byte{}})
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
@@ -54,21 +54,21 @@ func serve(arguments []string) error {
 	return nil
 }
 
-// memory is a fake API server that stores request bodies by path and sends them to watchers.
-type memory struct {
+// memoryServer is a fake API server that stores request bodies by path and sends them to watchers.
+type memoryServer struct {
 	lock     sync.Mutex
 	objects  map[string][]byte
 	watchers []chan []byte
 }
 
-func (m *memory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (m *memoryServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Query().Get("watch") != "":
 		m.watch(w, r)
 	case r.Method == http.MethodGet:
 		m.lock.Lock()
 		defer m.lock.Unlock()
-		for _, object := range m.under(r.URL.Path) {
+		for _, object := range m.objectsAt(r.URL.Path) {
 			_, _ = w.Write(object)
 		}
 	default:
@@ -83,8 +83,8 @@ func (m *memory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// under returns the object at a path, or the objects of the collection at the path.
-func (m *memory) under(at string) (found [][]byte) {
+// objectsAt returns the object at a path, or the objects of the collection at the path.
+func (m *memoryServer) objectsAt(at string) (found [][]byte) {
 	for name, object := range m.objects {
 		if name == at || path.Dir(name) == at {
 			found = append(found, object)
@@ -93,10 +93,10 @@ func (m *memory) under(at string) (found [][]byte) {
 	return found
 }
 
-func (m *memory) watch(w http.ResponseWriter, r *http.Request) {
+func (m *memoryServer) watch(w http.ResponseWriter, r *http.Request) {
 	events := make(chan []byte, 10_000) // the buffer is large enough that no write blocks on a watcher
 	m.lock.Lock()
-	for _, object := range m.under(r.URL.Path) {
+	for _, object := range m.objectsAt(r.URL.Path) {
 		events <- object
 	}
 	m.watchers = append(m.watchers, events)
@@ -140,7 +140,7 @@ func TestParts(t *testing.T) {
 		figures[f.Name] = f.Figure
 	}
 	for _, name := range []string{
-		"ready/empty time", "ready/empty memory", "apply/noop vs floor", "apply/noop vs kube-apiserver", "watch/100 vs floor",
+		"ready/empty time", "ready/empty memory", "apply/noop vs lower-bound", "apply/noop vs kube-apiserver", "watch/100 vs lower-bound",
 		"ready/150 time", "ready/150 memory", "apply/objects growth",
 	} {
 		// The cost per watcher may be negative here, because the fake server does almost no work per watcher.

@@ -59,8 +59,8 @@ func withServer(ctx context.Context, implementation serverbench.Implementation, 
 	return use(server)
 }
 
-// The numbers of objects that compareLarge compares.
 const (
+	// fewObjects is the number of objects with which compareLarge starts.
 	fewObjects = 1_000
 	// largeFactor multiplies -objects if -large is set.
 	largeFactor = 10
@@ -68,8 +68,8 @@ const (
 
 const largeFormat = "%-16s %10s %9s %9s %9s %9s %9s\n"
 
-// compareLarge measures applies that change objects, first with few and then with many objects in the store. They
-// should cost the same.
+// compareLarge measures applies that change objects, first with few and then with many objects in the store. The CPU time
+// per apply should not depend on the number of objects.
 func compareLarge(ctx context.Context, o options, s serverbench.Implementations) ([]stat.Finding, error) {
 	const name = "apply/objects"
 	if s.Cadastre == nil || !o.large || !o.Selected.MatchString(name) {

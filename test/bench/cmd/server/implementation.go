@@ -17,7 +17,7 @@ func (o options) prepareImplementations(ctx context.Context) (serverbench.Implem
 	case missing != nil:
 		fmt.Printf("%v; figures in brackets were measured on another machine\n", missing)
 	case s.KubeAPIServer != nil:
-		fmt.Printf("peer: kube-apiserver %s with etcd, durable\n", serverbench.KubernetesVersion)
+		fmt.Printf("kube-apiserver: version %s with etcd, durable\n", serverbench.KubernetesVersion)
 	}
 	return s, err
 }
@@ -48,9 +48,9 @@ func startAll(ctx context.Context, o options, s serverbench.Implementations) (al
 	if err != nil {
 		return all, err
 	}
-	objectKey := 0
+	position := 0
 	if s.Cadastre != nil {
-		objectKey = 1 // the lower bound comes after Cadastre
+		position = 1 // the lower bound comes after Cadastre
 	}
-	return slices.Insert(all, objectKey, lowerBound...), nil
+	return slices.Insert(all, position, lowerBound...), nil
 }

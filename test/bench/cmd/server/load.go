@@ -99,7 +99,7 @@ func (c loadCase) compare(ctx context.Context, o options, all []serverbench.Runn
 	return r, nil
 }
 
-// loadResult contains the turns of each server on a case. turns[i] belongs to the server sides[i].
+// loadResult contains the measurements of a case. turns[i] are the measurements of servers[i], one per round.
 type loadResult struct {
 	name    string
 	servers []string
@@ -116,18 +116,18 @@ func (r loadResult) of(name string) []turn {
 	return nil
 }
 
-// cost returns Cadastre's CPU time divided by that of the named server. If kube-apiserver was not measured, its
+// cost returns Cadastre's CPU time divided by the CPU time of the server other. If kube-apiserver was not measured, its
 // reference CPU time is used. It returns false if there is no figure to divide by.
 func (r loadResult) cost(other string) (cost stat.Spread, ok bool) {
-	ours, divisor := r.of(cadastreName), r.of(other)
-	if len(ours) == 0 {
+	cadastre, divisor := r.of(cadastreName), r.of(other)
+	if len(cadastre) == 0 {
 		return cost, false
 	}
 	if len(divisor) > 0 {
-		return stat.Ratio(ours, divisor, turn.CPU), true
+		return stat.Ratio(cadastre, divisor, turn.CPU), true
 	}
 	if cpu := reference[r.name]; other == kubeAPIServerName && cpu > 0 {
-		return stat.Over(ours, func(t turn) float64 { return t.cpu / float64(cpu) }), true
+		return stat.Over(cadastre, func(t turn) float64 { return t.cpu / float64(cpu) }), true
 	}
 	return cost, false
 }

@@ -1,6 +1,6 @@
-// Command server compares Cadastre with kube-apiserver and with a lower bound (floor), a minimal Go HTTPS server that
-// transfers the same bytes. It prints the tables of requests, watchers, start and memory, and many objects, and the
-// goals.
+// Command server compares Cadastre with kube-apiserver and with a lower bound, a minimal Go HTTPS server that transfers the
+// same bytes. It prints tables for requests, for watchers, for startup time and memory, and for many objects; then it
+// prints the goals.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 	serverbench.ServeIfLowerBound()
 	log.SetFlags(0)
 	var o options
-	flag.IntVar(&o.objects, "objects", 100_000, "`number` of objects that our server is started with; the goals are for 100000")
+	flag.IntVar(&o.objects, "objects", 100_000, "`number` of objects that Cadastre is started with; the goals are for 100000")
 	flag.BoolVar(&o.large, "large", false, "also measure applies with 1,000 and with ten times -objects objects; requires 8 GB of disk and of memory, and many minutes")
 	var err error
 	o.Options, err = serverbench.ParseFlags(flag.CommandLine, os.Args[1:], serverbench.Defaults{
@@ -45,8 +45,7 @@ func main() {
 	})
 }
 
-// parts are the comparisons, in the order in which they run: start, requests and watchers, many objects, very many
-// objects.
+// parts are the comparisons, in the order in which they run. compareLarge measures more objects than compareFleet.
 var parts = []func(context.Context, options, serverbench.Implementations) ([]stat.Finding, error){compareStarts, compareLoads, compareFleet, compareLarge}
 
 func compare(ctx context.Context, o options) error {

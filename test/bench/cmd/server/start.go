@@ -65,13 +65,13 @@ func compareStarts(ctx context.Context, o options, s serverbench.Implementations
 		fmt.Printf(startFormat, "", bracketed(kubeAPIServerName), bracketed(referenceReady.String()), "", bracketed(mebibytes(referenceMemory)), "", "", "", "", "")
 	}
 	fmt.Print(startFootnotes)
-	ours := rounds[cadastreName]
-	if len(ours) == 0 {
+	cadastre := rounds[cadastreName]
+	if len(cadastre) == 0 {
 		return []stat.Finding{stat.Found(name, stat.Over(rounds[kubeAPIServerName], start.Seconds))}, nil
 	}
 	return []stat.Finding{
-		stat.Found(name+" time", stat.Over(ours, start.Seconds)),
-		stat.Found(name+" memory", stat.Over(ours, start.Resident)),
+		stat.Found(name+" time", stat.Over(cadastre, start.Seconds)),
+		stat.Found(name+" memory", stat.Over(cadastre, start.Resident)),
 	}, nil
 }
 

@@ -26,19 +26,19 @@ var reference = map[string]time.Duration{
 	"watch/100":    108 * time.Microsecond,
 }
 
-// referenceReady and referenceMemory are the startup time and memory of kube-apiserver with an empty data folder, on
-// the same reference machine.
 const (
-	referenceReady  = 2800 * time.Millisecond
+	// referenceReady is the startup time of kube-apiserver with an empty data folder on the reference machine.
+	referenceReady = 2800 * time.Millisecond
+	// referenceMemory is the resident memory of that kube-apiserver after the start, in bytes.
 	referenceMemory = 310 << 20
 )
 
 const (
 	loadFormat    = "%-13s %-16s %8s %9s %9s %9s %9s %8s %8s %9s\n"
 	loadFootnotes = `
-CPU: CPU time of the server's process (user and system) per operation; etcd's is separate and in no ratio. ours/it: our CPU
-divided by that side's, round by round. RSS, private: of the server's process at the end of the turn. Servers are durable except
-the floor, which reads requests, stores nothing and responds with an object of the same size. apply, create and update use a
+CPU: CPU time of the server's process (user and system) per operation; etcd's is separate and in no ratio. ratio: Cadastre's
+CPU divided by that of the row's server, round by round. RSS, private: of the server's process at the end of a round. Servers are
+durable except lower-bound, which reads requests, stores nothing and responds with an object of the same size. apply, create and update use a
 Deployment with two containers; list has 2,000 of them, uncompressed. watch: each client changes an object again when the
 watchers have received as many events as there were changes: rate and latencies are those of changes; CPU is per event and
 watcher: the difference to a change without watchers, divided by their number.
@@ -46,7 +46,7 @@ watcher: the difference to a change without watchers, divided by their number.
 )
 
 func printLoadHeader() {
-	fmt.Printf("\n"+loadFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "private", "ours/it")
+	fmt.Printf("\n"+loadFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "private", "ratio")
 }
 
 func (r loadResult) print() {
@@ -72,7 +72,8 @@ func (r loadResult) cells(server string, turns []turn) []any {
 	}
 }
 
-// ratio formats Cadastre's CPU time divided by that of the named server. It returns "" if there is no such ratio.
+// ratio formats Cadastre's CPU time divided by the CPU time of the named server. It returns "" for Cadastre itself, and if
+// there is no CPU time to divide by.
 func (r loadResult) ratio(server string) string {
 	cost, ok := r.cost(server)
 	if !ok || server == cadastreName {

@@ -33,8 +33,8 @@ func TestRows(t *testing.T) {
 		turns: [][]turn{turns(60, 50, 300), turns(40, 40, 150), turns(600, 500, 3000)},
 	}
 	for i, want := range []string{
-		"ours 50 2ms 9ms 60µs - 30MiB 20MiB ",
-		"floor 50 2ms 9ms 40µs - 30MiB 20MiB 1.50x",
+		"cadastre 50 2ms 9ms 60µs - 30MiB 20MiB ",
+		"lower-bound 50 2ms 9ms 40µs - 30MiB 20MiB 1.50x",
 		"kube-apiserver 50 2ms 9ms 600µs 200µs 30MiB 20MiB 0.10x",
 	} {
 		cells := r.cells(r.servers[i], r.turns[i])
@@ -51,18 +51,18 @@ func TestRows(t *testing.T) {
 func TestReference(t *testing.T) {
 	alone := loadResult{name: "get", servers: []string{cadastreName}, turns: [][]turn{turns(80)}}
 	if got, ok := alone.cost(kubeAPIServerName); !ok || math.Abs(got.Median-0.1) > 1e-9 {
-		t.Errorf("cost(peer) = %v, %v, want 80/800", got, ok)
+		t.Errorf("cost(kube-apiserver) = %v, %v, want 80/800", got, ok)
 	}
 	if _, ok := alone.cost(lowerBoundName); ok {
-		t.Error("cost(floor) exists although the floor was not measured")
+		t.Error("cost(lower-bound) exists although the lower bound was not measured")
 	}
 	measured := loadResult{name: "get", servers: []string{cadastreName, kubeAPIServerName}, turns: [][]turn{turns(80), turns(160)}}
 	if got, ok := measured.cost(kubeAPIServerName); !ok || got.Median != 0.5 {
-		t.Errorf("cost(peer) = %v, %v, want 80/160", got, ok)
+		t.Errorf("cost(kube-apiserver) = %v, %v, want 80/160", got, ok)
 	}
 	unknown := loadResult{name: "update", servers: []string{cadastreName}, turns: [][]turn{turns(80)}}
 	if got, ok := unknown.cost(kubeAPIServerName); ok {
-		t.Errorf("cost(peer) = %v, want none", got)
+		t.Errorf("cost(kube-apiserver) = %v, want none", got)
 	}
 	if got := unknown.findings(); len(got) != 1 || got[0].Name != "update" {
 		t.Errorf("findings() = %v, want one named update", got)

@@ -2,7 +2,7 @@ package main
 
 import "github.com/cadastre/cadastre/test/bench/serverbench"
 
-// turn is the result of one server in one round. CPU times are in nanoseconds, per operation or, for watch, per event
+// turn contains the measurements of one server in one round. CPU times are in nanoseconds, per operation or, for watch, per event
 // and watcher.
 type turn struct {
 	rate, p50, p99 float64

@@ -11,32 +11,32 @@ import (
 type benchCase struct {
 	name              string
 	writers, watchers int
-	ours              storebench.Implementation
+	cadastre          storebench.Implementation
 	skipEtcd          bool
 }
 
 var (
-	commitCases = []benchCase{writers(1), writers(8), writers(64), writers(512)}
-	watchCases  = []benchCase{watchers(1), watchers(100)}
+	commitCases = []benchCase{writerCase(1), writerCase(8), writerCase(64), writerCase(512)}
+	watchCases  = []benchCase{watcherCase(1), watcherCase(100)}
 	cacheCases  = []benchCase{
-		cacheWatchers(1, 64), cacheWatchers(10, 64).withoutEtcd(), cacheWatchers(100, 64),
-		cacheWatchers(1000, 8).withoutEtcd(), cacheWatchers(10_000, 8),
+		cacheWatcherCase(1, 64), cacheWatcherCase(10, 64).withoutEtcd(), cacheWatcherCase(100, 64),
+		cacheWatcherCase(1000, 8).withoutEtcd(), cacheWatcherCase(10_000, 8),
 	}
 )
 
-func writers(count int) benchCase {
-	return benchCase{name: fmt.Sprintf("writers/%d", count), writers: count, ours: storebench.EmbeddedStore}
+func writerCase(count int) benchCase {
+	return benchCase{name: fmt.Sprintf("writers/%d", count), writers: count, cadastre: storebench.EmbeddedStore}
 }
 
-// watchers returns a case with the given number of watchers and with 64 writers, as the goals require.
-func watchers(count int) benchCase {
-	return benchCase{name: fmt.Sprintf("watchers/%d", count), writers: 64, watchers: count, ours: storebench.EmbeddedStore}
+// watcherCase returns a case with the given number of watchers and with 64 writers, as the goals require.
+func watcherCase(count int) benchCase {
+	return benchCase{name: fmt.Sprintf("watchers/%d", count), writers: 64, watchers: count, cadastre: storebench.EmbeddedStore}
 }
 
-// cacheWatchers returns a case with the given number of watchers of the watch cache. With many watchers, few writers
+// cacheWatcherCase returns a case with the given number of watchers of the watch cache. With many watchers, few writers
 // cause enough events.
-func cacheWatchers(count, writers int) benchCase {
-	return benchCase{name: fmt.Sprintf("cache/watchers/%d", count), writers: writers, watchers: count, ours: storebench.WatchCache}
+func cacheWatcherCase(count, writers int) benchCase {
+	return benchCase{name: fmt.Sprintf("cache/watchers/%d", count), writers: writers, watchers: count, cadastre: storebench.WatchCache}
 }
 
 func (c benchCase) withoutEtcd() benchCase {

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// fleetCase selects what is measured with a fleet, a large number of stored objects.
+// fleetCase is a fleet (a large number of stored objects) and the measurements that are made with it.
 type fleetCase struct {
 	storebench.Fleet
 	name string // the number of objects and, unless it is the default, their size
@@ -41,7 +41,7 @@ func newFleetCase(objects, size int) fleetCase {
 func (c fleetCase) openName() string { return "cache/open/" + c.name }
 func (c fleetCase) listName() string { return "cache/list/" + c.name }
 
-// compareFleets fills a data folder with each fleet that has a selected case, and measures these cases.
+// compareFleets fills a data folder for each fleet with a selected case, and measures the selected cases.
 func compareFleets(ctx context.Context, o options) ([]stat.Finding, error) {
 	var all []stat.Finding
 	for _, c := range fleetCases(o) {

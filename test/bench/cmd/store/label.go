@@ -8,11 +8,13 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// labelWatchers is the number of watchers, and labelWriters the number of writers, of objects that no watcher selects.
 const (
+	// labelWatchers is the number of watchers. Their label selectors match none of the written objects.
 	labelWatchers = 10_000
-	labelWriters  = 64
-	labelRounds   = 4 // the number of rounds per round of the other cases
+	// labelWriters is the number of concurrent writers.
+	labelWriters = 64
+	// labelRounds multiplies -rounds, and divides the duration of a round.
+	labelRounds = 4
 )
 
 const labelFootnotes = `

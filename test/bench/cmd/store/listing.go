@@ -9,14 +9,15 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// listRounds is the number of lists per round of the other cases. It is more than one because a list is fast.
+// listRounds is the number of times that the list case is measured for each value of -rounds. It is more than one
+// because a list is fast.
 const listRounds = 5
 
 const listFootnotes = `
 time: listing, and encoding all objects as JSON with their revision to a buffer of 1 MiB that is reused when it is full, on one
-core; memcpy: copying the same bytes, from separate memory per object, in the same order to the same buffer. speed: ours divided
-by memcpy's. get: the part of the time for listing. There is no network. short: without managedFields. etcd's list uses a
-connection, in pages of 500; its CPU is that of its process, without its client.
+core; memcpy: copying the same bytes, from separate memory per object, in the same order to the same buffer. speed: the rate of
+the list divided by memcpy's. get: the part of the time in which the cache returns the objects. There is no network. short:
+without managedFields. etcd's list uses a connection, in pages of 500; etcd's CPU is that of its process, without its client.
 `
 
 func (c fleetCase) compareListing(ctx context.Context, o options, folder string, etcd []storebench.EtcdFleet) ([]stat.Finding, error) {
@@ -26,10 +27,10 @@ func (c fleetCase) compareListing(ctx context.Context, o options, folder string,
 	}
 	const format = "%-26s %9s %9s %9s %9s %9s %9s\n"
 	fmt.Printf("\n"+format, "case", "bytes", "time", "get", "GB/s", "memcpy", "speed")
-	row := func(name string, bytes int64, ours, copied func(storebench.ListRound) time.Duration, speed stat.Spread) {
-		fmt.Printf(format, name, megabytes(bytes), duration(l.Rounds, ours),
+	row := func(name string, bytes int64, listed, copied func(storebench.ListRound) time.Duration, speed stat.Spread) {
+		fmt.Printf(format, name, megabytes(bytes), duration(l.Rounds, listed),
 			duration(l.Rounds, func(r storebench.ListRound) time.Duration { return r.Take }),
-			gigabytes(bytes, l.Rounds, ours), gigabytes(bytes, l.Rounds, copied), stat.Times2(speed.Median))
+			gigabytes(bytes, l.Rounds, listed), gigabytes(bytes, l.Rounds, copied), stat.Times2(speed.Median))
 	}
 	whole := stat.Over(l.Rounds, storebench.ListRound.WholeFraction)
 	short := stat.Over(l.Rounds, storebench.ListRound.ShortFraction)
@@ -40,7 +41,7 @@ func (c fleetCase) compareListing(ctx context.Context, o options, folder string,
 	if len(etcd) > 0 {
 		listed := func(p storebench.EtcdFleet) time.Duration { return p.List }
 		fmt.Printf(format, "etcd", megabytes(etcd[0].Bytes), duration(etcd, listed), "", gigabytes(etcd[0].Bytes, etcd, listed), "", "")
-		fmt.Printf("etcd's process used %s of CPU for it.\n", duration(etcd, func(p storebench.EtcdFleet) time.Duration { return p.ListCPU }))
+		fmt.Printf("etcd's process used %s of CPU time for the list.\n", duration(etcd, func(p storebench.EtcdFleet) time.Duration { return p.ListCPU }))
 	}
 	fmt.Print(listFootnotes)
 	return []stat.Finding{stat.Found(c.listName()+" whole", whole), stat.Found(c.listName()+" short", short)}, nil

@@ -28,7 +28,7 @@ func compareCache(ctx context.Context, o options) (found []stat.Finding, err err
 	results, err := compareAll(ctx, o, cacheTable, cacheCases)
 	for _, r := range results {
 		found = append(found,
-			stat.Found(r.name+" events", stat.Over(r.ours, storebench.Result.EventRate)),
+			stat.Found(r.name+" events", stat.Over(r.cadastre, storebench.Result.EventRate)),
 			stat.Found(r.name+" lost", r.lost()))
 	}
 	if g, ok := growth(results); ok {
@@ -41,8 +41,8 @@ func compareCache(ctx context.Context, o options) (found []stat.Finding, err err
 // time of the commit dominates.
 const fanOutWatchers = 100
 
-// growth returns the maximum ratio of the CPU time per event of a case to that of a case with fewer watchers, at least
-// fanOutWatchers. It returns false if there are no two such cases.
+// growth compares the CPU time per event of all cases with at least fanOutWatchers watchers. It returns the maximum ratio
+// of the CPU time of one case to the CPU time of a case with fewer watchers, and false if there are fewer than two cases.
 func growth(results []result) (stat.Spread, bool) {
 	var worst stat.Spread
 	for i, few := range results {
@@ -50,7 +50,7 @@ func growth(results []result) (stat.Spread, bool) {
 			if few.watchers < fanOutWatchers {
 				continue
 			}
-			if g := stat.Ratio(many.ours, few.ours, storebench.Result.CPUPerEvent); g.Median > worst.Median {
+			if g := stat.Ratio(many.cadastre, few.cadastre, storebench.Result.CPUPerEvent); g.Median > worst.Median {
 				worst = g
 			}
 		}

@@ -1,6 +1,6 @@
 // Command store compares the embedded store, and the watch cache on top of it, with etcd on the same disk. Both are
-// durable. It prints the tables of commits by the number of writers, events by the number of watchers, and listing,
-// opening and memory of many objects, and the goals.
+// durable. It prints tables for commits by number of writers, for events by number of watchers, and for listing and
+// opening many objects; then it prints the goals.
 package main
 
 import (
@@ -33,8 +33,8 @@ func main() {
 	storebench.ServeIfChild()
 	log.SetFlags(0)
 	pattern := flag.String("run", "", "regular `expression` of the cases to run, such as writers/64 or cache/open")
-	turn := flag.Duration("benchtime", 3*time.Second, "measured duration of one turn of one side")
-	rounds := flag.Int("rounds", 3, "`number` of turns of each side per case")
+	turn := flag.Duration("benchtime", 3*time.Second, "measured `duration` per round and store")
+	rounds := flag.Int("rounds", 3, "`number` of rounds per case")
 	folder := flag.String("folder", os.TempDir(), "`folder` for the data; its disk is measured")
 	objects := flag.Int("objects", 100_000, "`number` of objects that are listed and opened; the goals are for 100000")
 	large := flag.Bool("large", false, "also open ten times -objects objects, of 3 KB and of 500 B; requires 4 GB of disk, 8 GB of memory, and some minutes; make bench-store sets it")
@@ -63,7 +63,7 @@ func main() {
 }
 
 func compare(ctx context.Context, o options) error {
-	fmt.Printf("%s %s/%s, %d cores; %d rounds of %v a side, medians; etcd is %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+	fmt.Printf("%s %s/%s, %d cores; %d rounds of %v per store, medians; etcd is %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.NumCPU(), o.rounds, o.turn, storebench.EtcdVersion())
 	if err := compareDisk(ctx, o); err != nil {
 		return err

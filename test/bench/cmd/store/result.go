@@ -11,22 +11,23 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// result contains the rounds of a case. etcd is nil if the case skips etcd.
+// result contains the measurements of a case.
 type result struct {
 	benchCase
-	ours, etcd []storebench.Result
+	cadastre []storebench.Result // one result per round
+	etcd     []storebench.Result // one result per round; nil if the case skips etcd
 }
 
-// turn runs a load on an implementation and appends the result to the slice that to points to.
+// turn is a load on one implementation. The result is appended to *results.
 type turn struct {
 	implementation storebench.Implementation
 	load           storebench.Load
-	to             *[]storebench.Result
+	results        *[]storebench.Result
 }
 
 func measure(ctx context.Context, c benchCase, o options) (result, error) {
 	r := result{benchCase: c}
-	turns := []turn{{c.ours, c.load(o), &r.ours}}
+	turns := []turn{{c.cadastre, c.load(o), &r.cadastre}}
 	if !c.skipEtcd {
 		turns = append(turns, turn{storebench.Etcd, c.load(o), &r.etcd})
 	}
@@ -34,8 +35,8 @@ func measure(ctx context.Context, c benchCase, o options) (result, error) {
 	return r, err
 }
 
-// takeTurns measures the turns of all implementations in every round. Their order alternates between rounds, because a
-// turn may leave pending disk writes to the next one.
+// takeTurns measures all implementations once in every round. Their order alternates between rounds, because the
+// measurement of one implementation may leave disk writes pending, which slow down the next measurement.
 func takeTurns(ctx context.Context, o options, rounds int, turns []turn) error {
 	for range rounds {
 		for _, t := range turns {
@@ -43,7 +44,7 @@ func takeTurns(ctx context.Context, o options, rounds int, turns []turn) error {
 			if err != nil {
 				return err
 			}
-			*t.to = append(*t.to, figures)
+			*t.results = append(*t.results, figures)
 		}
 		slices.Reverse(turns)
 	}
@@ -72,21 +73,21 @@ func inFolder(o options, use func(folder string) error) (err error) {
 
 // faster returns the commit rate of Cadastre's store divided by etcd's.
 func (r result) faster() stat.Spread {
-	return stat.Ratio(r.ours, r.etcd, storebench.Result.CommitRate)
+	return stat.Ratio(r.cadastre, r.etcd, storebench.Result.CommitRate)
 }
 
 // cheaper returns etcd's CPU time per commit divided by that of Cadastre's store.
 func (r result) cheaper() stat.Spread {
-	return stat.Ratio(r.etcd, r.ours, storebench.Result.CPUPerCommit)
+	return stat.Ratio(r.etcd, r.cadastre, storebench.Result.CPUPerCommit)
 }
 
 // eventRatio returns the event rate of Cadastre's store divided by etcd's.
 func (r result) eventRatio() stat.Spread {
-	return stat.Ratio(r.ours, r.etcd, storebench.Result.EventRate)
+	return stat.Ratio(r.cadastre, r.etcd, storebench.Result.EventRate)
 }
 
 // lost returns the number of events that Cadastre's watchers did not receive, plus the number of watches that failed
 // with ErrTooOld.
 func (r result) lost() stat.Spread {
-	return stat.Over(r.ours, func(r storebench.Result) float64 { return float64(r.Missing) + float64(r.CutOff) })
+	return stat.Over(r.cadastre, func(r storebench.Result) float64 { return float64(r.Missing) + float64(r.CutOff) })
 }

@@ -21,8 +21,8 @@ func rounds(commits int, events int64, cpu, p50, p99 time.Duration) []storebench
 
 func TestTables(t *testing.T) {
 	r := result{
-		benchCase: writers(64),
-		ours:      rounds(8000, 80_000, 800, 2, 9),
+		benchCase: writerCase(64),
+		cadastre:  rounds(8000, 80_000, 800, 2, 9),
 		etcd:      rounds(2000, 10_000, 600, 12, 123),
 	}
 	for _, test := range []struct {
@@ -43,10 +43,10 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestWithoutEtcd checks that the cells of etcd are dashes if it was not measured.
+// TestWithoutEtcd checks that the cells of etcd are dashes if etcd was not measured.
 func TestWithoutEtcd(t *testing.T) {
-	r := result{benchCase: cacheWatchers(10, 64).withoutEtcd(), ours: rounds(8000, 80_000, 800, 2, 9)}
-	r.ours[0].Lag, r.ours[0].Missing, r.ours[0].CutOff = time.Second, 2, 3
+	r := result{benchCase: cacheWatcherCase(10, 64).withoutEtcd(), cadastre: rounds(8000, 80_000, 800, 2, 9)}
+	r.cadastre[0].Lag, r.cadastre[0].Missing, r.cadastre[0].CutOff = time.Second, 2, 3
 	const want = "cache/watchers/10 40000 - - 4000 - 10µs - 4.0 100% - 1s 2 3"
 	if got := strings.Join(strings.Fields(fmt.Sprintln(cacheTable.cells(r)...)), " "); got != want {
 		t.Errorf("row = %q, want %q", got, want)
@@ -57,7 +57,7 @@ func TestWithoutEtcd(t *testing.T) {
 func TestGrowth(t *testing.T) {
 	results := func(cpu ...time.Duration) (results []result) {
 		for i, watchers := range []int{10, 100, 1000, 10_000} {
-			results = append(results, result{benchCase: cacheWatchers(watchers, 8), ours: rounds(1, 1000, cpu[i], 1, 1)})
+			results = append(results, result{benchCase: cacheWatcherCase(watchers, 8), cadastre: rounds(1, 1000, cpu[i], 1, 1)})
 		}
 		return results
 	}

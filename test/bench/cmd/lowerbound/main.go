@@ -1,5 +1,5 @@
-// Command floor compares JSON libraries on the cases of the benchmark. The fastest library is the lower bound (floor)
-// that engines are compared with.
+// Command lowerbound compares JSON libraries on the cases of the benchmark. The fastest library is the lower bound that
+// apply engines are compared with.
 package main
 
 import (
@@ -20,8 +20,8 @@ import (
 func main() {
 	log.SetFlags(0)
 	pattern := flag.String("run", "/(change|create)$", "regular `expression` of the cases to run")
-	turn := flag.Duration("benchtime", 50*time.Millisecond, "duration of one turn of one library")
-	rounds := flag.Int("rounds", 3, "`number` of turns of each library")
+	turn := flag.Duration("benchtime", 50*time.Millisecond, "measured `duration` per round and library")
+	rounds := flag.Int("rounds", 3, "`number` of rounds per case")
 	flag.Parse()
 
 	selected, err := regexp.Compile(*pattern)
@@ -74,7 +74,7 @@ func compare(selected *regexp.Regexp, rounds int, turn time.Duration) error {
 		return err
 	}
 	fastest := libraries[slices.Index(logs, slices.Min(logs))].Name
-	fmt.Printf("\nfastest: %s; the floor of bench-engine: %s\n", fastest, lowerbound.Fastest().Name)
+	fmt.Printf("\nfastest: %s; lower bound in bench-engine: %s\n", fastest, lowerbound.Fastest().Name)
 	return nil
 }
 
