@@ -102,8 +102,8 @@ func (q *request) setSelectors(a *rbac.Attributes) {
 }
 
 // nameInSelector returns the name in the field selector metadata.name=NAME, "" if there is none. Authorization uses it as the
-// name of the object, so that a user who may only read one object can list and watch that object. It is not used for
-// deletecollection, as in Kubernetes, so that a role with resourceNames does not allow that verb.
+// name of the object, so that a role which allows only one object by resourceNames also allows to list and watch that
+// object. It is not used for deletecollection, as in Kubernetes, so that such a role does not allow deletecollection.
 func (q *request) nameInSelector() string {
 	text := q.query().Get("fieldSelector")
 	if text == "" {

@@ -83,7 +83,7 @@ func TestInvalidRules(t *testing.T) {
 		"\ta nonsense":                  `types/test.type:3: expected a check or a type, received "nonsense"`,
 		"\ta min x":                     "types/test.type:3: min: ",
 		"\ta enum":                      "expected the allowed strings",
-		"\tif a is\n\t    a required":   "expected arguments after is",
+		"\tif a is\n\t    a required":   `expected at least one argument after "is"`,
 		"\tif a set":                    "rules below",
 		"\telse\n\t    a required":      "expected if before else",
 		"\ta required \"x":              "text in quotes",
