@@ -18,6 +18,8 @@ var Kubectls = []string{
 }
 
 // kubectlMain is the source of the main function, which kubectl's module does not contain.
+//
+//go:embed kubectl.txt
 var kubectlMain []byte
 
 // KubectlOf returns the path of a release of kubectl. It returns [ErrNotBuilt] if the release is not built. For

@@ -16,6 +16,8 @@ import (
 )
 
 // widgets is the CustomResourceDefinition of the custom resource that some histories use.
+//
+//go:embed definitions/widgets.yaml
 var widgets []byte
 
 const (
