@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
@@ -16,6 +17,12 @@ func TestSmallPages(t *testing.T) {
 	for i := range 100 {
 		put(t, c, podKey("default", nameOf(i)), pod(nameOf(i), "web", "n1", 0))
 	}
+	k := c.resource(pods)
+	testwait.For(t, "the window to be trimmed after the last commit", func() bool {
+		k.mu.RLock()
+		defer k.mu.RUnlock()
+		return k.horizon == 100
+	})
 	s.items.Store(0)
 	l := mustList(t, c, Query{Freshness: Exactly(99), Limit: 3})
 	if got := s.items.Load(); got != 4 || len(l.Objects) != 3 || !l.More {
