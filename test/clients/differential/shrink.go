@@ -118,7 +118,7 @@ func (f Finding) complaintKinds() []string {
 var (
 	statuses    = regexp.MustCompile(`^answer: expected status (\d+), received (\d+)`)
 	fieldIn     = regexp.MustCompile(`^(object|error): \S+:`)
-	randomParts = regexp.MustCompile(`alice|bob|carol|dave|erin|applytest-[a-z0-9]+|\[[0-9]+\]|was [0-9]+ and is [0-9]+|is [0-9]+ as`)
+	randomParts = regexp.MustCompile(`alice|bob|carol|dave|erin|applytest-[a-z0-9]+|\[[0-9]+\]|was [0-9]+ and is [0-9]+|is still [0-9]+`)
 )
 
 // isSameKind reports whether f and found differ at requests with the same verb, and f has no kind of complaint that
