@@ -169,6 +169,21 @@ func TestShrinkKeepsTheDifference(t *testing.T) {
 	}
 }
 
+// TestComplaintKinds checks that the kinds of complaints do not contain resourceVersions, which are random.
+func TestComplaintKinds(t *testing.T) {
+	for complaint, want := range map[string]string{
+		"answer: expected the object to be changed, but its resourceVersion is still 12":       "answer: expected the object to be changed, but its resourceVersion _",
+		"answer: expected the object to be unchanged, but its resourceVersion was 1 and is 23": "answer: expected the object to be unchanged, but its resourceVersion _",
+		"answer: expected status 200, received 409 {\"kind\":\"Status\"}":                      "status 200 became 409",
+		"object: .metadata.labels.x: expected \"1\", received nothing":                         "object: .metadata.labels.x:",
+	} {
+		f := Finding{Failure: &applytest.Failure{Complaints: []string{complaint}}}
+		if got := f.complaintKinds(); !slices.Equal(got, []string{want}) {
+			t.Errorf("complaintKinds() of %q = %q, want [%q]", complaint, got, want)
+		}
+	}
+}
+
 // TestStateAfter checks that writes are counted from the creation of the object, or from the last update of its status.
 func TestStateAfter(t *testing.T) {
 	object := parsed(t, "metadata: {name: a}")
