@@ -89,7 +89,7 @@ func TestCadastreEqualsUpstream(t *testing.T) {
 	}
 }
 
-// checkEqual fails the test if the two texts differ, and shows the bytes around the first difference.
+// checkEqual fails the test if got and want differ, and shows the bytes around the first difference.
 func checkEqual(t *testing.T, got, want []byte) {
 	t.Helper()
 	if bytes.Equal(got, want) {
@@ -100,7 +100,7 @@ func checkEqual(t *testing.T, got, want []byte) {
 		i++
 	}
 	around := func(text []byte) []byte { return text[max(0, i-80):min(len(text), i+160)] }
-	t.Errorf("differs from byte %d of %d\n got …%s…\nwant …%s…", i, len(want), around(got), around(want))
+	t.Errorf("result differs at byte %d of %d\n got …%s…\nwant …%s…", i, len(want), around(got), around(want))
 }
 
 var timestamp = regexp.MustCompile(`"time":"[^"]*"`)

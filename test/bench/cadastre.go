@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/fixture"
 )
 
-// newCadastre returns Cadastre's apply engine for a kind.
+// newCadastre returns Cadastre's apply engine for objects of kind.
 func newCadastre(kind *fixture.Kind) (Engine, error) {
 	t, err := topology(kind)
 	if err != nil {
@@ -28,7 +28,7 @@ func newCadastre(kind *fixture.Kind) (Engine, error) {
 	return &cadastre{engine: engine, version: kind.APIVersion}, nil
 }
 
-// topology converts structured-merge-diff's schema of a kind to Cadastre's topology, so that both engines use the same
+// topology converts structured-merge-diff's schema of kind to Cadastre's topology, so that both engines use the same
 // schema.
 func topology(kind *fixture.Kind) (*schema.Type, error) {
 	types, err := convertSchema(kind.SMD.Type.Schema)
@@ -38,13 +38,13 @@ func topology(kind *fixture.Kind) (*schema.Type, error) {
 	name := *kind.SMD.Type.TypeRef.NamedType
 	t, ok := types.Type(name)
 	if !ok {
-		return nil, fmt.Errorf("structured-merge-diff's schema: expected a type %s, found none", name)
+		return nil, fmt.Errorf("structured-merge-diff's schema has no type %s", name)
 	}
 	return t, nil
 }
 
-// convertSchema converts a schema of structured-merge-diff to Cadastre's form. It caches the result, because the schema of the
-// built-in kinds is large.
+// convertSchema converts upstream, a schema of structured-merge-diff, to Cadastre's form. It caches the result by the
+// pointer upstream, because the schema of the built-in kinds is large.
 func convertSchema(upstream *smdschema.Schema) (*schema.Schema, error) {
 	if types, ok := convertedSchemas.Load(upstream); ok {
 		return types.(*schema.Schema), nil
@@ -70,7 +70,7 @@ var convertedSchemas sync.Map
 type cadastre struct {
 	engine  *apply.Engine
 	version string
-	// reader and out are buffers that calls reuse.
+	// Every call reuses the buffers reader and out, so its result is valid only until the next call.
 	reader fastdoc.Reader
 	out    []byte
 }
@@ -108,7 +108,7 @@ func (c *cadastre) write(live, sent Input, r apply.Request, do func(apply.Object
 	return c.out, nil
 }
 
-// read parses an object. The result shares the parts that are equal in base with base.
+// read parses text, an object in JSON. The result shares memory with base where their values are equal.
 func (c *cadastre) read(text string, base apply.Object) (apply.Object, error) {
 	doc, err := c.reader.ParseJSON(text, document.Limits{MaxBytes: -1}, base.Document, fastdoc.FieldsV1Path...)
 	if err != nil {

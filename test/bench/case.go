@@ -12,7 +12,7 @@ type Operation string
 // The operations on apply engines.
 const (
 	Create   Operation = "create"   // apply of an object that does not exist
-	Change   Operation = "change"   // apply that changes fields of the same field manager
+	Change   Operation = "change"   // apply that changes fields which only its field manager owns
 	NoOp     Operation = "no-op"    // apply of the same configuration again
 	Conflict Operation = "conflict" // apply that fails with a conflict
 	Update   Operation = "update"   // replacement of the whole object
@@ -76,7 +76,7 @@ func (r request) do(engine Engine) ([]byte, error) {
 
 // Cases returns the cases of the main table: every object with every operation.
 var Cases = sync.OnceValue(func() []Case {
-	return each(
+	return allOperations(
 		fixture.Pod(),
 		fixture.Deployment(1),
 		fixture.Deployment(3),
@@ -96,12 +96,12 @@ var Scales = []int{1, 10, 100}
 var ScaledCases = sync.OnceValue(func() [][]Case {
 	var byScale [][]Case
 	for _, scale := range Scales {
-		byScale = append(byScale, each(fixture.Fleet("Fleet", 10*scale)))
+		byScale = append(byScale, allOperations(fixture.Fleet("Fleet", 10*scale)))
 	}
 	return byScale
 })
 
-func each(objects ...*fixture.Object) []Case {
+func allOperations(objects ...*fixture.Object) []Case {
 	var cases []Case
 	for _, o := range objects {
 		for _, operation := range Operations {

@@ -26,10 +26,10 @@ type upstream struct{ engine *smd.Engine }
 
 func newUpstream(kind *fixture.Kind) Engine { return upstream{smd.NewEngine(kind.SMD)} }
 
-func (p upstream) Apply(live, config Input, manager string, force bool) ([]byte, error) {
-	return p.engine.Apply(live.Bytes, config.Bytes, manager, force)
+func (u upstream) Apply(live, config Input, manager string, force bool) ([]byte, error) {
+	return u.engine.Apply(live.Bytes, config.Bytes, manager, force)
 }
 
-func (p upstream) Update(live, updated Input, manager string) ([]byte, error) {
-	return p.engine.Update(live.Bytes, updated.Bytes, manager)
+func (u upstream) Update(live, updated Input, manager string) ([]byte, error) {
+	return u.engine.Update(live.Bytes, updated.Bytes, manager)
 }

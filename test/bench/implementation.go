@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/lowerbound"
 )
 
-// Work performs a case once. It returns an error if the result is not the expected one.
+// Work performs a case once. It returns an error if the case does not end as expected.
 type Work func() error
 
 // Comparison is a case that every implementation can perform: Cadastre, the upstream library, and the lower bound,
@@ -50,7 +50,8 @@ func (c Case) LowerBound(library lowerbound.Library) (Work, error) {
 	return library.Work(inputs, output)
 }
 
-// work returns work that performs the request. It performs the request once and checks the result before that.
+// work returns work that performs r with engine. It first performs r once, and returns an error if the result is not
+// the one that c expects.
 func (c Case) work(engine Engine, r request) (Work, error) {
 	_, err := r.do(engine)
 	if err := c.check(err); err != nil {
@@ -75,7 +76,7 @@ func (c Case) work(engine Engine, r request) (Work, error) {
 func (c Case) check(err error) error {
 	switch {
 	case c.Operation == Conflict && err == nil:
-		return fmt.Errorf("%s: expected a conflict, received none", c.Name())
+		return fmt.Errorf("%s: Apply succeeded, want a conflict", c.Name())
 	case c.Operation != Conflict && err != nil:
 		return fmt.Errorf("%s: %w", c.Name(), err)
 	}

@@ -13,9 +13,9 @@ type Sample struct {
 	Bytes  float64
 }
 
-// Measure measures several works, which take turns of about the given duration in every round, so that other load on
-// the machine affects all of them equally. The result contains the samples of each work, one per round; it is nil for a
-// nil work.
+// Measure measures works. In every round, each of them in turn is executed repeatedly for about the duration turn, so
+// that other load on the machine affects all of them equally. The result contains the samples of each work, one per
+// round; it is nil for a nil work.
 func Measure(rounds int, turn time.Duration, works ...Work) ([][]Sample, error) {
 	samples := make([][]Sample, len(works))
 	counts := make([]int, len(works))
@@ -44,7 +44,7 @@ func Measure(rounds int, turn time.Duration, works ...Work) ([][]Sample, error) 
 	return samples, nil
 }
 
-// calibrate returns the number of executions of the work that take about the duration of a turn.
+// calibrate returns the number of executions of work that take about the duration turn.
 func calibrate(work Work, turn time.Duration) (int, error) {
 	for count := 1; ; count *= 4 {
 		sample, err := run(work, count)
@@ -57,8 +57,8 @@ func calibrate(work Work, turn time.Duration) (int, error) {
 	}
 }
 
-// run executes the work count times and returns the mean cost. It collects garbage first, so that garbage of other
-// works is not attributed to this one.
+// run executes work count times and returns the mean cost of one execution. It collects garbage first, so that garbage
+// of other works is not attributed to this one.
 func run(work Work, count int) (Sample, error) {
 	runtime.GC()
 	var before, after runtime.MemStats

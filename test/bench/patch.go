@@ -57,7 +57,7 @@ var PatchCases = sync.OnceValue(func() []PatchCase {
 	for _, o := range []*fixture.Object{fixture.Pod(), fixture.Deployment(3), fixture.Node(), fixture.EndpointSlice(1000)} {
 		kind := goType(o.Kind)
 		threeWay := PatchCase{o.Name, MakeThreeWay, []Input{NewInput(o.Config), NewInput(o.Changed), NewInput(o.Live)}, kind}
-		patch, err := threeWay.byUpstream()
+		patch, err := threeWay.runUpstream()
 		if err != nil {
 			panic(fmt.Errorf("%s: %w", threeWay.Name(), err))
 		}
@@ -67,7 +67,7 @@ var PatchCases = sync.OnceValue(func() []PatchCase {
 	return cases
 })
 
-// goType returns the Go type of a built-in kind. It panics if the scheme of client-go does not contain the kind.
+// goType returns the Go type of kind, a built-in kind. It panics if client-go's scheme does not contain it.
 func goType(kind *fixture.Kind) reflect.Type {
 	object, err := scheme.Scheme.New(schema.FromAPIVersionAndKind(kind.APIVersion, kind.Name))
 	if err != nil {
@@ -79,8 +79,8 @@ func goType(kind *fixture.Kind) reflect.Type {
 // PatchLengths lists the list lengths of the length table.
 var PatchLengths = []int{10, 100, 1000, 10_000}
 
-// LongPatches returns the cases of the length table for one list length: every item of the list changes its value and
-// its position.
+// LongPatches returns the cases of the length table for lists of the given length: each patch changes the value and the
+// index of every item.
 func LongPatches(length int) []PatchCase {
 	pod := goType(&fixture.Kind{APIVersion: "v1", Name: "Pod"})
 	before, after := NewInput(podWithVariables(length, false)), NewInput(podWithVariables(length, true))
@@ -92,8 +92,8 @@ func LongPatches(length int) []PatchCase {
 	}
 }
 
-// podWithVariables returns a Pod with the given number of environment variables. If changed is set, all values differ and
-// the order is reversed.
+// podWithVariables returns a Pod with the given number of environment variables. If changed is set, all variables have
+// other values than without it, in reverse order.
 func podWithVariables(length int, changed bool) []byte {
 	items := make([]document.Value, length)
 	for i := range items {
@@ -117,17 +117,17 @@ func (c PatchCase) Cadastre() (Work, error) {
 		return nil, err
 	}
 	p := &patcher{kind: t}
-	return checked(func() error { _, err := p.do(c); return err })
+	return executeOnce(func() error { _, err := p.do(c); return err })
 }
 
 // Upstream returns work that performs the case with apimachinery's strategicpatch.
 func (c PatchCase) Upstream() (Work, error) {
-	return checked(func() error { _, err := c.byUpstream(); return err })
+	return executeOnce(func() error { _, err := c.runUpstream(); return err })
 }
 
 // LowerBound returns work that only parses the inputs of the case and writes its output, with a JSON library.
 func (c PatchCase) LowerBound(library lowerbound.Library) (Work, error) {
-	output, err := c.byUpstream()
+	output, err := c.runUpstream()
 	if err != nil {
 		return nil, err
 	}
@@ -138,10 +138,10 @@ func (c PatchCase) LowerBound(library lowerbound.Library) (Work, error) {
 	return library.Work(inputs, output)
 }
 
-// checked executes the work once and returns its error, so that work that fails is never measured.
-func checked(work Work) (Work, error) { return work, work() }
+// executeOnce executes work once and returns it with its error, so that work that fails is never measured.
+func executeOnce(work Work) (Work, error) { return work, work() }
 
-func (c PatchCase) byUpstream() ([]byte, error) {
+func (c PatchCase) runUpstream() ([]byte, error) {
 	object := reflect.New(c.kind).Interface()
 	switch c.Operation {
 	case Make:

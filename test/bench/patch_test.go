@@ -22,20 +22,20 @@ func TestPatchesEqualUpstream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := c.byUpstream()
+			want, err := c.runUpstream()
 			if err != nil {
 				t.Fatal(err)
 			}
-			cadastreResult, upstreamResult := parsed(t, got), parsed(t, want)
+			cadastreResult, upstreamResult := mustParse(t, got), mustParse(t, want)
 			if c.Operation != Merge {
-				live := parsed(t, c.inputs[len(c.inputs)-1].Bytes)
+				live := mustParse(t, c.inputs[len(c.inputs)-1].Bytes)
 				if c.Operation == Make {
-					live = parsed(t, c.inputs[0].Bytes)
+					live = mustParse(t, c.inputs[0].Bytes)
 				}
 				if cadastreResult.Len() == 0 {
-					t.Error("the computed patch is empty, want one that changes the object")
+					t.Error("Cadastre's patch = {}, want a patch that changes the object")
 				}
-				cadastreResult, upstreamResult = merged(t, live, cadastreResult, kind), merged(t, live, upstreamResult, kind)
+				cadastreResult, upstreamResult = mustMerge(t, live, cadastreResult, kind), mustMerge(t, live, upstreamResult, kind)
 			}
 			if !document.Equal(cadastreResult, upstreamResult) {
 				checkEqual(t, []byte(cadastreResult.JSON()), []byte(upstreamResult.JSON()))
@@ -47,7 +47,7 @@ func TestPatchesEqualUpstream(t *testing.T) {
 	}
 }
 
-func parsed(t *testing.T, text []byte) document.Value {
+func mustParse(t *testing.T, text []byte) document.Value {
 	t.Helper()
 	v, err := document.ParseJSON(text)
 	if err != nil {
@@ -56,7 +56,7 @@ func parsed(t *testing.T, text []byte) document.Value {
 	return v
 }
 
-func merged(t *testing.T, live, patch document.Value, kind *strategic.Type) document.Value {
+func mustMerge(t *testing.T, live, patch document.Value, kind *strategic.Type) document.Value {
 	t.Helper()
 	v, err := strategic.Merge(live, patch, kind)
 	if err != nil {

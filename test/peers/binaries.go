@@ -26,7 +26,7 @@ const (
 	KubeScheduler = "kube-scheduler"
 )
 
-// packages lists the programs with the Go packages from which they are built. The smallest program is built first, so that a
+// packages lists the programs with the Go packages from which they are built, the smallest program first, so that a
 // failing build fails early.
 var packages = []struct{ program, source string }{
 	{Etcd, "go.etcd.io/etcd/server/v3"},
@@ -44,20 +44,21 @@ var targets = map[string]string{KubeScheduler: "make scheduler"}
 // ErrNotBuilt is the error for a program that is not built. Tests that require the program are then skipped.
 var ErrNotBuilt = errors.New("not built")
 
-// Folder returns the folder of the built programs: CADASTRE_PEERS, or cadastre/peers/VERSION in the user's cache folder,
-// so that checkouts which require different Kubernetes releases do not use each other's programs.
+// Folder returns the folder of the built programs: $CADASTRE_PEERS or, if it is not set, cadastre/peers/VERSION in the
+// user's cache folder. VERSION keeps the programs of checkouts apart that require different Kubernetes releases.
 func Folder() (string, error) {
 	if folder := os.Getenv(FolderVariable); folder != "" {
 		return filepath.Abs(folder)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("folder of the programs: expected a cache folder, received an error; set %s: %w", FolderVariable, err)
+		return "", fmt.Errorf("cannot determine the cache folder for the programs; set %s: %w", FolderVariable, err)
 	}
 	return filepath.Join(cache, "cadastre", "peers", KubernetesVersion), nil
 }
 
-// Program returns the path of a program. It returns [ErrNotBuilt] if the program is not built.
+// Program returns the path of the program with the given file name. It returns [ErrNotBuilt] if the program is not
+// built.
 func Program(name string) (string, error) {
 	folder, err := Folder()
 	if err != nil {
@@ -72,8 +73,8 @@ func Program(name string) (string, error) {
 	return file, nil
 }
 
-// Build compiles the programs from the module in the folder source (binaries/) to [Folder]. It does not rebuild programs that are
-// up to date.
+// Build compiles programs from the module in the folder source (binaries/) to [Folder]. Programs that are up to date
+// are not compiled again.
 func Build(ctx context.Context, source string, programs ...string) error {
 	folder, err := Folder()
 	if err != nil {
@@ -99,8 +100,8 @@ func Build(ctx context.Context, source string, programs ...string) error {
 	return nil
 }
 
-// linkerFlags returns the linker flags that set the version variables of a Kubernetes release build. A binary without them
-// reports v0.0.0 and selects its feature gates accordingly.
+// linkerFlags returns the linker flags that set the version variables as in the build of the given Kubernetes release.
+// A binary without these variables reports v0.0.0, and selects its feature gates accordingly.
 func linkerFlags(release string) string {
 	major, rest, _ := strings.Cut(strings.TrimPrefix(release, "v"), ".")
 	minor, _, _ := strings.Cut(rest, ".")

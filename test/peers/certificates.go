@@ -23,7 +23,7 @@ const (
 )
 
 // writeCertificates creates a certificate authority, a serving certificate for the loopback address, and the key that
-// signs service account tokens, in a folder. It returns the CA certificate in PEM.
+// signs service account tokens, and writes them to folder. It returns the CA certificate in PEM.
 func writeCertificates(folder string) ([]byte, error) {
 	caKey, err := newKey()
 	if err != nil {

@@ -100,7 +100,8 @@ func (c *ControlPlane) start(ctx context.Context, etcd, server string, options O
 
 const tokenFile = "tokens.csv"
 
-// etcdArgs returns the arguments of etcd. File names in them are relative, because each program runs in the folder.
+// etcdArgs returns the arguments of etcd. File names in the arguments are relative, because each program runs in the
+// folder of the control plane.
 func etcdArgs(client, peer string, options Options) []string {
 	args := []string{
 		"--data-dir=etcd",
@@ -136,7 +137,8 @@ func serverArgs(etcd string, port int, options Options) []string {
 	}, options.Args)
 }
 
-// wait returns when kube-apiserver is ready and has created the namespace default, which it creates some time later.
+// wait returns when kube-apiserver is ready and the namespace default exists, which kube-apiserver creates some time
+// after it is ready. It returns an error if a program exits before that.
 func (c *ControlPlane) wait(ctx context.Context) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(c.CA)
@@ -160,7 +162,7 @@ func (c *ControlPlane) wait(ctx context.Context) error {
 	return nil
 }
 
-// succeeds reports whether a GET request for the path returns status 200.
+// succeeds reports whether a GET request for path returns status 200.
 func (c *ControlPlane) succeeds(ctx context.Context, client *http.Client, path string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Host+path, nil)
 	if err != nil {
@@ -176,7 +178,7 @@ func (c *ControlPlane) succeeds(ctx context.Context, client *http.Client, path s
 	return err == nil && response.StatusCode == http.StatusOK
 }
 
-// freePorts returns n different unused ports. It keeps all listeners open until the last port is found, so that the
+// freePorts returns n different unused ports. It keeps all listeners open until it has found the last port, so that the
 // ports differ.
 func freePorts(n int) ([]int, error) {
 	var ports []int

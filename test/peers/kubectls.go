@@ -22,8 +22,8 @@ var Kubectls = []string{
 //go:embed kubectl.txt
 var kubectlMain []byte
 
-// KubectlOf returns the path of a release of kubectl. It returns [ErrNotBuilt] if the release is not built. For
-// [KubernetesVersion] it may be the kubectl that Build has built.
+// KubectlOf returns the path of the kubectl of the given release. It returns [ErrNotBuilt] if that release is not
+// built. For [KubernetesVersion] it prefers the kubectl that Build has built.
 func KubectlOf(release string) (string, error) {
 	if file, err := Program(Kubectl); err == nil && release == KubernetesVersion {
 		return file, nil
@@ -61,8 +61,8 @@ func BuildKubectls(ctx context.Context, releases []string) error {
 	return nil
 }
 
-// buildKubectl compiles a module that requires only one release of kubectl, so that Go selects the versions of
-// dependencies with which kubectl was released.
+// buildKubectl compiles the kubectl of the given release, in a module that requires nothing else, so that Go selects
+// the versions of dependencies with which kubectl was released.
 func buildKubectl(ctx context.Context, release string) error {
 	folder, err := Folder()
 	if err != nil {

@@ -42,7 +42,7 @@ func TestStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if version.GitVersion != KubernetesVersion || version.Major != "1" || version.Minor != "36" {
-		t.Errorf("version of the server = %+v, want %s", version, KubernetesVersion)
+		t.Errorf("version of kube-apiserver = %+v, want %s", version, KubernetesVersion)
 	}
 
 	for name, process := range map[string]*Process{Etcd: c.Etcd, KubeAPIServer: c.APIServer} {
@@ -51,7 +51,7 @@ func TestStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if usage.CPU < 50*time.Millisecond || usage.RSS < 10<<20 || usage.Peak < usage.RSS {
-			t.Errorf("usage of %s = %+v, want CPU time and memory", name, usage)
+			t.Errorf("UsageOf(%s) = %+v, want CPU of 50 ms or more, RSS of 10 MiB or more, and Peak of RSS or more", name, usage)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestStopCleansUp(t *testing.T) {
 	c.Stop()
 	for _, process := range []*Process{c.Etcd, c.APIServer} {
 		if err := syscall.Kill(process.PID, 0); !errors.Is(err, syscall.ESRCH) {
-			t.Errorf("signal to process %d after Stop() = %v, want ESRCH", process.PID, err)
+			t.Errorf("Kill(%d, 0) after Stop() = %v, want ESRCH", process.PID, err)
 		}
 	}
 	if _, err := os.Stat(c.folder); !errors.Is(err, os.ErrNotExist) {
@@ -78,10 +78,10 @@ func TestFailureHasLog(t *testing.T) {
 	}
 	if err == nil {
 		c.Stop()
-		t.Fatal("Start() with an unknown flag succeeded, want an error")
+		t.Fatal("Start() with an unknown flag = nil, want an error")
 	}
 	if want := regexp.MustCompile(`(?s)kube-apiserver.* exited unexpectedly: exit status 1.*unknown flag: --no-such-flag`); !want.MatchString(err.Error()) {
-		t.Errorf("Start() = %q, want an error with %s", err, want)
+		t.Errorf("Start() = %q, want an error that matches %s", err, want)
 	}
 }
 
@@ -140,7 +140,7 @@ func get(t *testing.T, c *ControlPlane, path string) []byte {
 func TestKubectls(t *testing.T) {
 	for i, release := range Kubectls {
 		if want := fmt.Sprintf("v1.%d.", 26+i); !strings.HasPrefix(release, want) {
-			t.Errorf("Kubectls contains release %s, want %sx at this position", release, want)
+			t.Errorf("Kubectls[%[3]d] = %[1]s, want %[2]sx", release, want, i)
 		}
 	}
 	if !slices.Contains(Kubectls, KubernetesVersion) {

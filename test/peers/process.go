@@ -23,7 +23,8 @@ type Process struct {
 	err   error         // the result of Wait, valid after ended is closed
 }
 
-// startProcess starts a program in the folder, with its log in the folder.
+// startProcess starts program with folder as its working directory. Its stdout and stderr are written to a log file in
+// folder.
 func startProcess(folder, program string, args []string) (*Process, error) {
 	p := &Process{log: filepath.Join(folder, filepath.Base(program)+".log"), ended: make(chan struct{})}
 	log, err := os.Create(p.log)
@@ -37,8 +38,8 @@ func startProcess(folder, program string, args []string) (*Process, error) {
 
 	started := make(chan error)
 	go func() {
-		// The kernel sends Pdeathsig when the thread that started the child exits. Therefore this thread must wait for
-		// the child.
+		// Lock the thread until the child has exited, because the kernel sends Pdeathsig to the child when the thread
+		// that started the child exits.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer log.Close()
@@ -56,7 +57,8 @@ func startProcess(folder, program string, args []string) (*Process, error) {
 	return p, nil
 }
 
-// stop sends SIGTERM, and SIGKILL after the grace period, and waits until the process has exited.
+// stop sends SIGTERM and, if the process has not exited within gracePeriod, SIGKILL. It waits until the process has
+// exited, but at most gracePeriod after SIGKILL.
 func (p *Process) stop() {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		select {

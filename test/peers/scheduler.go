@@ -1,7 +1,7 @@
 package peers
 
-// StartScheduler starts the real kube-scheduler for the server of a kubeconfig, with its log in a folder. It returns
-// [ErrNotBuilt] if the program is not built. The caller must stop the process.
+// StartScheduler starts the real kube-scheduler for the server of the file kubeconfig, with its log in folder. It
+// returns [ErrNotBuilt] if the program is not built. The caller must stop the process.
 func StartScheduler(folder, kubeconfig string) (*Process, error) {
 	scheduler, err := Program(KubeScheduler)
 	if err != nil {

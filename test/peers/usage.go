@@ -33,11 +33,11 @@ func UsageOf(pid int) (Usage, error) {
 	if err != nil {
 		return Usage{}, fmt.Errorf("/proc/%d/stat: %w", pid, err)
 	}
-	return Usage{CPU: cpu, RSS: sizeIn(status, "VmRSS:"), Peak: sizeIn(status, "VmHWM:")}, nil
+	return Usage{CPU: cpu, RSS: sizeOf(status, "VmRSS:"), Peak: sizeOf(status, "VmHWM:")}, nil
 }
 
 // cpuTime returns the sum of utime and stime, fields 14 and 15 of /proc/PID/stat. Field 2, the name of the program, is
-// in parentheses and may contain spaces and parentheses, so that fields are counted from the last parenthesis.
+// in parentheses and may contain spaces and parentheses, so fields are counted from the last parenthesis.
 func cpuTime(stat []byte) (time.Duration, error) {
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	const utime, stime = 14 - 3, 15 - 3
@@ -55,9 +55,9 @@ func cpuTime(stat []byte) (time.Duration, error) {
 	return time.Duration(ticks) * clockTick, nil
 }
 
-// sizeIn returns the size in bytes of a line such as "VmRSS: 1234 kB". It returns 0 if there is no such line, as for a
-// process that is exiting.
-func sizeIn(status []byte, name string) int64 {
+// sizeOf returns the size, in bytes, in the line of status that starts with name, such as "VmRSS: 1234 kB". It returns
+// 0 if there is no such line, as for a process that is exiting.
+func sizeOf(status []byte, name string) int64 {
 	for line := range strings.Lines(string(status)) {
 		if rest, ok := strings.CutPrefix(line, name); ok {
 			n, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)

@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the API listings in docs/api")
 
-// publicPackages lists the packages that users import. Their exported API is listed in docs/api, so that changes of it
-// are deliberate, and `go doc` of each package fits on two screens.
+// publicPackages lists the packages that users import. Tests compare their exported API with its listing in docs/api,
+// so that changes of the API are deliberate, and check that `go doc` of each package fits on two screens.
 var publicPackages = []string{
 	"document", "fieldset", "schema", "apply", "strategic", "ownership", "client", "cadastretest", "applytest",
 	"apiserver", "apiserver/admission",
@@ -49,11 +49,12 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// listingName returns the name of the file in docs/api that lists the API of a package, such as apiserver.admission.txt
-// for apiserver/admission.
+// listingName returns the name of the file in docs/api that lists the API of pkg, such as apiserver.admission.txt for
+// apiserver/admission.
 func listingName(pkg string) string { return strings.ReplaceAll(pkg, "/", ".") + ".txt" }
 
-// compareAPI reports the lines that were removed from a listing, and the lines that were added to it.
+// compareAPI fails the test with the lines of want that got lacks, and the lines of got that want lacks. file is the
+// name of the listing with the lines want.
 func compareAPI(t *testing.T, file string, want, got []string) {
 	t.Helper()
 	for _, line := range want {
@@ -87,7 +88,7 @@ func TestPublicDocs(t *testing.T) {
 		}
 		for _, word := range []string{"_test.go", "Stability: ", "Concurrency: ", "docs/api/" + listingName(file.folder())} {
 			if !strings.Contains(text, word) {
-				t.Errorf("%s:1: the package comment does not have %q: it names the runnable examples and states what users can rely on", file.name, word)
+				t.Errorf("%s:1: the package comment lacks %q: name the runnable examples and state what users can rely on", file.name, word)
 			}
 		}
 		for _, name := range goFileName.FindAllString(text, -1) {
@@ -98,8 +99,8 @@ func TestPublicDocs(t *testing.T) {
 	}
 }
 
-// exportedAPI returns every exported constant, variable, function, type, field and method of a package with its type,
-// one per line, sorted.
+// exportedAPI returns one line for every exported constant, variable, function, type, field and method of pkg, with its
+// type. The lines are sorted.
 func exportedAPI(pkg *types.Package) []string {
 	qualify := func(other *types.Package) string {
 		if other == pkg {
@@ -126,7 +127,7 @@ func exportedAPI(pkg *types.Package) []string {
 	return lines
 }
 
-// typeAPI returns the lines of a type: the type itself, its exported fields and its exported methods.
+// typeAPI returns the lines for object: the type itself, its exported fields and its exported methods.
 func typeAPI(object *types.TypeName, qualify types.Qualifier) []string {
 	name := object.Name()
 	named, ok := object.Type().(*types.Named)

@@ -41,7 +41,8 @@ func TestNoMethodLookupImported(t *testing.T) {
 }
 
 // TestBinary checks that cadastre, with the build tags of releases, contains no function that looks up methods by a
-// computed name, so that the linker drops unused methods, and that its size is within the limit.
+// computed name, because the linker would then keep unused methods. It also checks that the size of cadastre is at most
+// maxBinaryBytes.
 func TestBinary(t *testing.T) {
 	skipIfShort(t)
 	binary := filepath.Join(t.TempDir(), "cadastre")
@@ -51,7 +52,8 @@ func TestBinary(t *testing.T) {
 	if err != nil {
 		t.Fatalf("go build: %v\n%s", err, dump[:min(len(dump), 1000)])
 	}
-	// Each line is FROM <attributes> -> TO <attributes>. The lines are in the order in which the linker finds symbols.
+	// Each line of the linker's dump is FROM <attributes> -> TO <attributes>. The lines are in the order in which the
+	// linker finds symbols.
 	lines := bufio.NewScanner(bytes.NewReader(dump))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {

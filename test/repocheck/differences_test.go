@@ -20,8 +20,9 @@ var (
 	namedForDifference = regexp.MustCompile(`\.TestDifference[A-Z]`)
 )
 
-// TestDifferencesAreTested checks that every entry of docs/differences.md names existing tests, that the tests which
-// docs/not-implemented.md names exist, and that every TestDifference… is named on one of these pages.
+// TestDifferencesAreTested checks that every entry of docs/differences.md names at least one test, that all tests exist
+// which docs/differences.md and docs/not-implemented.md name, and that every TestDifference… is named on one of these
+// pages.
 func TestDifferencesAreTested(t *testing.T) {
 	declared := declaredTests(t)
 	listed := map[string]bool{}
@@ -50,8 +51,8 @@ func TestDifferencesAreTested(t *testing.T) {
 	}
 }
 
-// difference is an entry of docs/differences.md. It contains the line of the heading, and the line of each test that the entry
-// names.
+// difference is an entry of docs/differences.md. line is the line number of its heading, and tests maps the tests that
+// it names to their line numbers.
 type difference struct {
 	line  int
 	tests map[string]int
@@ -84,7 +85,7 @@ type declaredFunc struct {
 	syntax *ast.FuncDecl
 }
 
-// declaredTests returns the tests of the root module by package.TestName.
+// declaredTests returns a map from package.TestName to the test, for all tests of the root module.
 func declaredTests(t *testing.T) map[string]declaredFunc {
 	t.Helper()
 	declared := map[string]declaredFunc{}
@@ -94,7 +95,7 @@ func declaredTests(t *testing.T) map[string]declaredFunc {
 	return declared
 }
 
-// testFunctions returns the functions in test files of the root module whose names have the prefix.
+// testFunctions returns the functions in test files of the root module whose names start with prefix.
 func testFunctions(t *testing.T, prefix string) []declaredFunc {
 	t.Helper()
 	var functions []declaredFunc

@@ -43,13 +43,14 @@ func packageDocOpening(file *goFile) string {
 	return "Package " + file.syntax.Name.Name + " "
 }
 
-// mapped lists the packages whose doc.go names every file. In public packages the file map is below the package clause, so that
-// it is not part of the documentation for users.
+// mapped lists the packages whose doc.go contains a file map, which names every file. In public packages the file map
+// is below the package clause, so that it is not part of the documentation for users.
 var mapped = []string{"document", "schema", "fieldset", "apply", "strategic", "ownership", "client", "applytest", "test/peers", "test/clients/target", "test/clients/script", "test/clients/differential", "test/clients/material"}
 
 var goFileName = regexp.MustCompile(`\b[a-z0-9_]+\.go\b`)
 
-// TestFileMaps checks that a file map names every file of its package, and only existing files.
+// TestFileMaps checks that the doc.go of each package in mapped names every file of the package, and only existing
+// files.
 func TestFileMaps(t *testing.T) {
 	files := map[string][]*goFile{}
 	for _, file := range goFiles(t) {
@@ -71,7 +72,7 @@ func TestFileMaps(t *testing.T) {
 	}
 }
 
-// namedFiles returns the names of Go files that a text mentions, with the line of each.
+// namedFiles returns the names of Go files in the file name, each with the number of the last line that contains it.
 func namedFiles(t *testing.T, name string) map[string]int {
 	t.Helper()
 	named := map[string]int{}
@@ -87,8 +88,8 @@ func namedFiles(t *testing.T, name string) map[string]int {
 
 var benchmarkName = regexp.MustCompile(`\bBenchmark[A-Z][A-Za-z0-9]*`)
 
-// TestNamedBenchmarks checks that the benchmarks exist which comments name as the reason for an optimization. They may be in any
-// module.
+// TestNamedBenchmarks checks that all benchmarks exist which comments name, as the reason for an optimization. A
+// benchmark may be in any module.
 func TestNamedBenchmarks(t *testing.T) {
 	declared := map[string]bool{}
 	files := goFiles(t)

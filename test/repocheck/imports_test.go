@@ -52,8 +52,8 @@ var layers = []string{
 	"internal/lib/testwait",
 }
 
-// outsideLayers lists the folders that are used only in development. They may import any package, but the product must
-// not import them.
+// outsideLayers maps the folders that are used only in development to the reason. Their packages may import any
+// package, but the product must not import them.
 var outsideLayers = map[string]string{
 	"docs":           "runs the commands and the code that the documentation shows",
 	"test/repocheck": "checks the repository itself",
@@ -95,7 +95,7 @@ func TestImportDirection(t *testing.T) {
 func TestOraclesStayInTests(t *testing.T) {
 	for _, file := range productFiles(t) {
 		for _, spec := range file.syntax.Imports {
-			if slices.ContainsFunc(oracles, func(oracle string) bool { return within(importPath(spec), oracle) }) {
+			if slices.ContainsFunc(oracles, func(oracle string) bool { return isWithin(importPath(spec), oracle) }) {
 				t.Errorf("%s:%d: must not import %s: it is an oracle for tests", file.name, file.line(spec.Pos()), importPath(spec))
 			}
 		}
@@ -115,29 +115,30 @@ func TestLayerOf(t *testing.T) {
 			got = layers[i]
 		}
 		if got != want {
-			t.Errorf("layerOf(%q) is %q, want %q", folder, got, want)
+			t.Errorf("layers[layerOf(%q)] = %q, want %q", folder, got, want)
 		}
 	}
 }
 
-// layerOf returns the index in layers of the longest entry that contains the folder, or -1 if there is none.
+// layerOf returns the index in layers of the longest entry that contains folder, or -1 if no entry contains it.
 func layerOf(folder string) int {
 	found := -1
 	for i, layer := range layers {
-		if within(folder, layer) && (found < 0 || len(layer) > len(layers[found])) {
+		if isWithin(folder, layer) && (found < 0 || len(layer) > len(layers[found])) {
 			found = i
 		}
 	}
 	return found
 }
 
-// within reports whether path is parent or is below it.
-func within(path, parent string) bool {
+// isWithin reports whether path is parent or is below parent.
+func isWithin(path, parent string) bool {
 	rest, ok := strings.CutPrefix(path, parent)
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// productFiles returns the files that are compiled into users' programs: those of the root module without tests.
+// productFiles returns the files that are compiled into users' programs: the files of the root module that are not
+// tests.
 func productFiles(t *testing.T) []*goFile {
 	t.Helper()
 	return slices.DeleteFunc(goFiles(t), func(f *goFile) bool { return f.isTest() || !f.inRootModule() })

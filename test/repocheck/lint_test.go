@@ -44,7 +44,8 @@ func TestStaticcheck(t *testing.T) {
 	lint(t, strings.TrimSpace(string(binary)), "./...")
 }
 
-// lint runs a linter on the root module, and fails the test with its output if it reports a finding.
+// lint runs the linter name with args in the root module, and fails the test with the output of the linter if that
+// reports a finding.
 func lint(t *testing.T, name string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -61,7 +62,7 @@ func skipIfShort(t *testing.T) {
 	}
 }
 
-// firstDifference returns the number of the first line in which two texts differ.
+// firstDifference returns the number of the first line in which a and b differ, starting with 1.
 func firstDifference(a, b []byte) int {
 	line := 1
 	for i := range min(len(a), len(b)) {

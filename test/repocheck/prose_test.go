@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// vagueProse matches words in comments and messages that stand for a mechanism without naming it. The pattern spells one letter
-// of each word as a character class, so that it does not match its own source.
+// vagueProse matches words in comments and messages that stand for a mechanism without naming it. The pattern contains
+// one letter of each word as a character class, so that it does not match its own source.
 var vagueProse = regexp.MustCompile(`(?i)\b(nobod[y]|somebod[y]|anybod[y]|everybod[y]|whoeve[r]|who[m]?|(is|are|was|were|be) tol[d]|tells|has a sa[y]|in vai[n]|hear[s]?|what they ma[y])\b`)
 
 // allowedProse maps files to the vague words in them that are correct, each with a part of its line and the reason.
@@ -22,7 +22,7 @@ var allowedProse = map[string][]allowance{
 	"test/repocheck/prose_test.go":        {{"", "this list"}},
 }
 
-// allowance is a vague word that is correct: a part of its line, and the reason.
+// allowance allows a vague word in the lines that contain text, for the given reason.
 type allowance struct{ text, reason string }
 
 // TestProse checks that comments and messages name the mechanism, in the terms of Kubernetes, etcd and Go.
@@ -47,7 +47,8 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// checkProse reports the vague words in a text that starts at the position pos of the file.
+// checkProse fails the test for each line of text that contains a vague word and is not allowed. pos is the position of
+// text in the file.
 func (f *goFile) checkProse(t *testing.T, pos token.Pos, text string) {
 	t.Helper()
 	for i, line := range strings.Split(text, "\n") {

@@ -83,7 +83,7 @@ func TestArchitectureLayers(t *testing.T) {
 		shown = append(shown, row[1])
 	}
 	if !slices.Equal(shown, layers) {
-		t.Errorf("%s:1: the table of layers is %q, the import rule is %q: make them the same", architecture, shown, layers)
+		t.Errorf("%s:1: the table of layers is %q, the import rule is %q: make both equal", architecture, shown, layers)
 	}
 }
 
@@ -92,8 +92,8 @@ var (
 	shownLink  = regexp.MustCompile(`\]\(([^)]*)\)`)
 )
 
-// TestReadmeProofs checks that each row of the README's comparison with other servers has links, and that each link leads to a Go
-// test, a folder of scripts, or the conformance report.
+// TestReadmeProofs checks that each row of the README's comparison with other servers has links, and that each link
+// leads to a Go test, a folder of scripts, or the conformance report.
 func TestReadmeProofs(t *testing.T) {
 	_, text, found := strings.Cut(string(readFile(t, "README.md")), "## Comparison")
 	text, _, ended := strings.Cut(text, "\n## ")
@@ -114,7 +114,7 @@ func TestReadmeProofs(t *testing.T) {
 	}
 }
 
-// isProof reports whether a link leads to a test, a folder of scripts or the conformance report.
+// isProof reports whether name, the target of a link, is a Go test, a folder of scripts or the conformance report.
 func isProof(t *testing.T, name string) bool {
 	t.Helper()
 	if name == "docs/conformance.md" {
@@ -161,12 +161,13 @@ func shownCode(t *testing.T) map[string]bool {
 	return code
 }
 
-// source returns the source text of the function's file between two positions.
+// source returns the source text between the positions from and to in the file of f.
 func (f declaredFunc) source(from, to token.Pos) string {
 	return string(f.file.source[f.file.fset.Position(from).Offset:f.file.fset.Position(to).Offset])
 }
 
-// goBlocks returns the blocks of Go code in a Markdown file. The keys are the numbers of their first lines.
+// goBlocks returns the blocks of Go code in the Markdown file name. The keys are the line numbers at which the blocks
+// start.
 func goBlocks(t *testing.T, name string) map[int]string {
 	t.Helper()
 	blocks := map[int]string{}
@@ -185,7 +186,7 @@ func goBlocks(t *testing.T, name string) map[int]string {
 	return blocks
 }
 
-// outdented returns the body of a function with one level of indentation removed.
+// outdented returns body, the body of a function, with one level of indentation removed.
 func outdented(body string) string {
 	lines := strings.Split(strings.TrimPrefix(body, "\n"), "\n")
 	for i := range lines {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The maximum numbers of lines. Tables make tests long without making them hard to read. Therefore test functions may be longer,
-// and test files have no limit.
+// The maximum numbers of lines of files and functions. Test functions may be longer than other functions, and test
+// files have no limit, because tables make tests long without making them hard to read.
 const (
 	maxFileLines         = 450
 	maxFunctionLines     = 80

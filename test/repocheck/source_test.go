@@ -31,7 +31,8 @@ func (f *goFile) folder() string    { return path.Dir(f.name) }
 func (f *goFile) isTest() bool      { return strings.HasSuffix(f.name, "_test.go") }
 func (f *goFile) isGenerated() bool { return strings.HasPrefix(path.Base(f.name), "zz_") }
 
-// inRootModule reports whether the file belongs to the root module, which is the case if no folder above it has its own go.mod.
+// inRootModule reports whether the file belongs to the root module: no folder on its path, except the root, contains a
+// go.mod.
 func (f *goFile) inRootModule() bool {
 	for folder := f.folder(); folder != "."; folder = path.Dir(folder) {
 		if _, err := os.Stat(filepath.Join(root, folder, "go.mod")); err == nil {
@@ -80,7 +81,7 @@ func trackedFiles(t *testing.T) []string {
 	}
 	var names []string
 	for name := range strings.SplitSeq(string(out), "\x00") {
-		// A tracked file may be deleted in the work tree.
+		// Skip tracked files that are deleted in the work tree.
 		if info, err := os.Stat(filepath.Join(root, name)); err == nil && info.Mode().IsRegular() {
 			names = append(names, name)
 		}
@@ -89,8 +90,9 @@ func trackedFiles(t *testing.T) []string {
 	return names
 }
 
-// noticeNewFiles reads the folders of the files, so that the go command does not use a cached test result after a file was added:
-// the go command tracks the files that the test opens, but not those that git reads.
+// noticeNewFiles reads the folders of the files in names, so that the go command does not use a cached test result
+// after a file was added: the go command tracks the folders and files that the test opens, but not those that git
+// reads.
 func noticeNewFiles(names []string) {
 	listed := map[string]bool{}
 	for _, name := range names {

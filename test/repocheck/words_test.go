@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The patterns contain a character class instead of one letter, so that they do not match their own source.
+// The patterns contain a character class instead of one letter of each word, so that they do not match their own
+// source.
 var (
 	noteToSelf  = regexp.MustCompile(`\b(TOD[O]|FIXM[E]|XX[X])\b`)
 	machinePath = regexp.MustCompile(`(^|[^\w.])/(wor[k]|roo[t]|hom[e]|User[s])/`)
@@ -48,12 +49,13 @@ func TestPatterns(t *testing.T) {
 		{registry, "GOPROXY=https://proxy.golan" + "g.org", true},
 	} {
 		if got := test.pattern.MatchString(test.text); got != test.want {
-			t.Errorf("%v matches %q: %v, want %v", test.pattern, test.text, got, test.want)
+			t.Errorf("%v matches %q = %v, want %v", test.pattern, test.text, got, test.want)
 		}
 	}
 }
 
-// report reports every line of a text file that matches the pattern.
+// report fails the test for every line of the file name that matches pattern, with advice in the message. It skips
+// binary files.
 func report(t *testing.T, name string, pattern *regexp.Regexp, advice string) {
 	t.Helper()
 	content := readFile(t, name)

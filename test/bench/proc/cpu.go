@@ -20,7 +20,7 @@ func CPU(pid int) (time.Duration, error) {
 }
 
 // parseStat returns the sum of utime and stime, fields 14 and 15 of /proc/PID/stat (see proc(5)). The second field is
-// the command in parentheses, which may contain spaces, so that the fields are counted after it.
+// the command in parentheses, which may contain spaces, so the fields are counted from its closing parenthesis.
 func parseStat(stat string) (time.Duration, error) {
 	const firstCounted, utime, stime = 3, 14, 15
 	end := strings.LastIndexByte(stat, ')')

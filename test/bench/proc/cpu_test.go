@@ -36,5 +36,5 @@ func TestCPU(t *testing.T) {
 			return
 		}
 	}
-	t.Error("CPU() did not increase, want a greater CPU time after work")
+	t.Error("CPU() is unchanged after work, want a greater CPU time")
 }

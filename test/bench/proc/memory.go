@@ -31,7 +31,8 @@ func MemoryOf(pid int) (m Memory, err error) {
 	return m, err
 }
 
-// statusBytes returns the value in bytes of a line of /proc/PID/status, such as "VmRSS: 1234 kB".
+// statusBytes returns the value, in bytes, of the line that starts with name in status, the content of
+// /proc/PID/status. Such a line is "VmRSS: 1234 kB".
 func statusBytes(status, name string) (int64, error) {
 	for line := range strings.Lines(status) {
 		fields := strings.Fields(line)
@@ -43,7 +44,7 @@ func statusBytes(status, name string) (int64, error) {
 	return 0, fmt.Errorf("expected %s in kB, received %q", name, status)
 }
 
-// read returns the content of a file of a process in /proc.
+// read returns the content of /proc/PID/file for the process with ID pid.
 func read(pid int, file string) (string, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
 	return string(content), err

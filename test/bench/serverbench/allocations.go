@@ -17,12 +17,12 @@ const allocatedMetric = "go_memstats_alloc_bytes_total "
 // ReportsAllocations reports whether the server serves allocatedMetric; the lower bound does not.
 func (s *Server) ReportsAllocations() bool { return s.reportsAllocations }
 
-// Allocations are measured in several intervals, of which the median is used, because the store sometimes does large
-// background work. The Go runtime counts allocations only per span, so that each interval needs a minimum number of
+// Allocations are measured in several intervals, and the median of these is used, because the store sometimes does
+// large background work. The Go runtime counts allocations only per span, so each interval needs a minimum number of
 // operations.
 const (
-	stretches    = 8
-	leastCounted = 10
+	intervals  = 8
+	minCounted = 10
 )
 
 // allocations returns the number of bytes that the server allocates per operation of one client, after some operations
@@ -31,14 +31,14 @@ const (
 func (l Load) allocations(ctx context.Context, s *Server, do operation) (float64, error) {
 	w := &worker{Client: s.NewClient()}
 	defer w.Close()
-	for range leastCounted {
+	for range minCounted {
 		if err := w.step(ctx, do); err != nil {
 			return 0, err
 		}
 	}
 	var taken []float64
-	for range stretches {
-		bytes, err := w.allocatedDuring(ctx, l.Window/stretches, do)
+	for range intervals {
+		bytes, err := w.allocatedDuring(ctx, l.Window/intervals, do)
 		if err != nil {
 			return 0, err
 		}
@@ -47,15 +47,15 @@ func (l Load) allocations(ctx context.Context, s *Server, do operation) (float64
 	return stat.Of(taken).Median, nil
 }
 
-// allocatedDuring repeats the operation for the given duration and returns the bytes that the server allocated per
-// operation.
-func (w *worker) allocatedDuring(ctx context.Context, long time.Duration, do operation) (float64, error) {
+// allocatedDuring repeats the operation do for at least the given duration, and returns the number of bytes that the
+// server allocated per operation.
+func (w *worker) allocatedDuring(ctx context.Context, duration time.Duration, do operation) (float64, error) {
 	before, reading, err := w.readTwice(ctx)
 	if err != nil {
 		return 0, err
 	}
 	from, counted := time.Now(), 0
-	for ; counted < leastCounted || time.Since(from) < long; counted++ {
+	for ; counted < minCounted || time.Since(from) < duration; counted++ {
 		if err := w.step(ctx, do); err != nil {
 			return 0, err
 		}
@@ -64,7 +64,7 @@ func (w *worker) allocatedDuring(ctx context.Context, long time.Duration, do ope
 	return (after - before - reading) / float64(counted), err
 }
 
-// step executes the operation once.
+// step executes the operation do once.
 func (w *worker) step(ctx context.Context, do operation) error {
 	defer func() { w.turn++ }()
 	return do(ctx, w)
@@ -91,5 +91,5 @@ func (c *Client) allocated(ctx context.Context) (float64, error) {
 			return strconv.ParseFloat(string(bytes.TrimSpace(value)), 64)
 		}
 	}
-	return 0, fmt.Errorf("%s/metrics: expected a line %q, received none in %d bytes", c.server.URL, allocatedMetric, len(metrics))
+	return 0, fmt.Errorf("%s/metrics: no line of %d bytes starts with %q", c.server.URL, len(metrics), allocatedMetric)
 }

@@ -37,7 +37,7 @@ func TestAllocations(t *testing.T) {
 func TestAllocationsFail(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) {})
 	nothing := func(context.Context, *worker) error { return nil }
-	if _, err := (Load{}).allocations(t.Context(), s, nothing); err == nil || !strings.Contains(err.Error(), "expected a line") {
+	if _, err := (Load{}).allocations(t.Context(), s, nothing); err == nil || !strings.Contains(err.Error(), "no line of") {
 		t.Errorf("allocations() = %v, want an error about the missing metric", err)
 	}
 	fails := func(context.Context, *worker) error { return io.ErrClosedPipe }

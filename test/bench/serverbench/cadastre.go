@@ -26,7 +26,7 @@ const (
 	cadastreTags = "grpcnotrace"
 )
 
-// BuildCadastre builds the cadastre binary from the main module, and returns its path in the folder.
+// BuildCadastre builds the cadastre binary from the main module into folder, and returns its path.
 func BuildCadastre(ctx context.Context, folder string) (program string, err error) {
 	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", cadastreModule).Output()
 	if err != nil {
@@ -90,7 +90,7 @@ func terminate(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// readyLine reads lines until one such as "ready https://127.0.0.1:6443", and returns its URL.
+// readyLine reads from out until a line such as "ready https://127.0.0.1:6443", and returns its URL.
 func readyLine(out io.Reader) (string, error) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
@@ -98,10 +98,10 @@ func readyLine(out io.Reader) (string, error) {
 			return url, nil
 		}
 	}
-	return "", errors.Join(errors.New(`expected a line "ready https://HOST:PORT", received end of output`), lines.Err())
+	return "", errors.Join(errors.New(`the output ended before a line "ready https://HOST:PORT"`), lines.Err())
 }
 
-// trustKubeconfig makes the clients of the server use the CA bundle and the token of a kubeconfig.
+// trustKubeconfig makes the clients of s use the CA bundle and the token of the kubeconfig with the path file.
 func (s *Server) trustKubeconfig(file string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", file)
 	if err != nil {

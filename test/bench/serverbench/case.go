@@ -60,7 +60,7 @@ var Cases = []Case{
 	{"create", prepareCreate, do(func(w *worker) Request { return objectKey{createNamespace, w.server.unusedName()}.create(0) })},
 }
 
-// do returns the operation that sends one request.
+// do returns an operation that sends the request which request returns.
 func do(request func(w *worker) Request) operation {
 	return func(ctx context.Context, w *worker) error {
 		_, err := w.Do(ctx, request(w))
@@ -68,7 +68,8 @@ func do(request func(w *worker) Request) operation {
 	}
 }
 
-// own returns the key of the object that the client writes next.
+// own returns the key of the object that the client writes next, among its own objects for the case with the name
+// prefix what.
 func (w *worker) own(what string) objectKey { return ownKey(what, w.number, w.turn%ownObjects) }
 
 func ownKey(what string, client, number int) objectKey {
@@ -106,7 +107,7 @@ func prepareCreate(ctx context.Context, s *Server, _ int) error {
 	return s.makeNamespace(ctx, objectKey{namespace: createNamespace})
 }
 
-// applyAll creates a namespace and applies objects in it.
+// applyAll creates the namespace that all keys share, and applies an object for each key.
 func (s *Server) applyAll(ctx context.Context, clients int, keys []objectKey) error {
 	if err := s.makeNamespace(ctx, keys[0]); err != nil {
 		return err
@@ -115,7 +116,8 @@ func (s *Server) applyAll(ctx context.Context, clients int, keys []objectKey) er
 	return err
 }
 
-// applyEach applies count objects in existing namespaces, and returns the total size of the responses in bytes.
+// applyEach applies the objects with the keys at(0) to at(count-1), in existing namespaces. It returns the total size
+// of the responses in bytes.
 func (s *Server) applyEach(ctx context.Context, clients, count int, at func(int) objectKey) (bytes int64, err error) {
 	var answered atomic.Int64
 	err = s.each(ctx, clients, count, func(ctx context.Context, c *Client, i int) error {
@@ -126,7 +128,8 @@ func (s *Server) applyEach(ctx context.Context, clients, count int, at func(int)
 	return answered.Load(), err
 }
 
-// each calls do for the numbers from 0 to count-1, distributed over concurrent clients. It returns the first error.
+// each calls do for every i from 0 to count-1, distributed over concurrent clients. After the first error it stops, and
+// returns that error.
 func (s *Server) each(ctx context.Context, clients, count int, do func(ctx context.Context, c *Client, i int) error) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -146,11 +149,11 @@ func (s *Server) each(ctx context.Context, clients, count int, do func(ctx conte
 	return context.Cause(ctx)
 }
 
-// makeNamespace creates the namespace of an object; it succeeds if the namespace exists.
-func (s *Server) makeNamespace(ctx context.Context, p objectKey) error {
+// makeNamespace creates the namespace of key. It succeeds if the namespace exists already.
+func (s *Server) makeNamespace(ctx context.Context, key objectKey) error {
 	c := s.NewClient()
 	defer c.Close()
-	_, err := c.Do(ctx, p.createNamespace())
+	_, err := c.Do(ctx, key.createNamespace())
 	var status *StatusError
 	if errors.As(err, &status) && status.Code == http.StatusConflict {
 		return nil

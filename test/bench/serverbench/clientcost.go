@@ -15,8 +15,8 @@ import (
 	"github.com/cadastre/cadastre/client"
 )
 
-// ClientCost is the number of bytes and of heap allocations of client-go per response or watch event. All allocations of
-// the process are counted, so that it must do nothing else during the measurement.
+// ClientCost is the number of bytes and of heap allocations of client-go per response or watch event. All allocations
+// of the process are counted, so it must do nothing else during the measurement.
 type ClientCost struct{ Bytes, Allocations float64 }
 
 // Deployments returns client-go's client for the Deployments of the namespace. If format.Drop is set and the server sends
@@ -106,13 +106,13 @@ func (m ManagedObjects) EventCost(ctx context.Context, s *Server, format Format)
 // format includes them.
 func checkManagedFields(object metav1.Object, format Format) error {
 	if has := len(object.GetManagedFields()) > 0; has == format.Drop {
-		return fmt.Errorf("%s: managedFields present: %v, expected %v", object.GetName(), has, !format.Drop)
+		return fmt.Errorf("%s: got managedFields: %v, want %v", object.GetName(), has, !format.Drop)
 	}
 	return nil
 }
 
-// allocatedIn calls do the given number of times. It returns the allocations divided by count, the total number of
-// responses or events.
+// allocatedIn calls do the given number of times. It returns the allocations during all these calls divided by count,
+// the total number of responses or events that the calls receive.
 func allocatedIn(times, count int, do func() error) (ClientCost, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

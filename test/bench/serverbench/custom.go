@@ -13,8 +13,8 @@ const customGroup = "bench.example.com"
 
 const customNamespace = "bench-custom"
 
-// shopSchema is the schema of a custom resource with the fields of the Deployment of other cases. Like typical CRDs it
-// contains limits, patterns, defaults, lists of type map, and CEL rules.
+// shopSchema is the schema of a custom resource with the fields of the Deployment that the other cases use. Like
+// typical CRDs it contains limits, patterns, defaults, lists of type map, and CEL rules.
 const shopSchema = `{"type":"object","required":["spec"],"properties":{
 "spec":{"type":"object","required":["selector","template"],
  "x-kubernetes-validations":[{"rule":"self.replicas <= 100","message":"too many replicas"},
@@ -67,7 +67,7 @@ func (k customKind) collection() string {
 	return "/apis/" + customGroup + "/v1/namespaces/" + customNamespace + "/" + string(k) + "s"
 }
 
-// definition returns the request that applies the CRD with a schema.
+// definition returns the request that applies the CRD of k with the given schema.
 func (k customKind) definition(schema string) Request {
 	body := fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%[1]ss.%[2]s"},`+
 		`"spec":{"group":%[2]q,"scope":"Namespaced","names":{"plural":"%[1]ss","singular":%[1]q,"kind":%[3]q,"listKind":"%[3]sList"},`+
@@ -76,8 +76,8 @@ func (k customKind) definition(schema string) Request {
 	return write("PATCH", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+string(k)+"s."+customGroup+"?fieldManager="+manager, applyType, []byte(body))
 }
 
-// body returns a custom resource with the fields of the Deployment of other cases. version is the version of its
-// images.
+// body returns a custom resource with the fields of the Deployment that the other cases use. version is the version of
+// its images.
 func (k customKind) body(name string, version int) []byte {
 	text := objectKey{customNamespace, name}.body(version)
 	return []byte(strings.Replace(string(text), `"apiVersion":"apps/v1","kind":"Deployment"`,
@@ -88,7 +88,7 @@ func (k customKind) apply(name string, version int) Request {
 	return write("PATCH", k.collection()+"/"+name+"?fieldManager="+manager, applyType, k.body(name, version))
 }
 
-// define creates the CRD and waits until its resource is served.
+// define creates the CRD of k with the given schema, and waits until its resource is served.
 func (k customKind) define(ctx context.Context, c *Client, schema string) error {
 	if _, err := c.Do(ctx, k.definition(schema)); err != nil {
 		return err

@@ -134,7 +134,7 @@ func operatorSchema() (string, error) {
 		return "", err
 	}
 	if len(definition.Spec.Versions) == 0 {
-		return "", errors.New("fixture.Definition: expected a version, received none")
+		return "", errors.New("fixture.Definition: spec.versions must not be empty")
 	}
 	part := definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
 	schema, err := json.Marshal(map[string]any{"type": "object", "properties": properties{"spec": part, "status": json.RawMessage(`{"type":"object"}`)}})

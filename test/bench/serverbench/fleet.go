@@ -41,8 +41,8 @@ func (f Fleet) FillAs(ctx context.Context, s *Server, manager string) error {
 		}
 	}
 	return s.each(ctx, fillers, f.Objects, func(ctx context.Context, c *Client, i int) error {
-		p := fleetKey(i)
-		_, err := c.Do(ctx, write("POST", p.collection()+"?fieldManager="+manager, jsonType, p.body(0)))
+		key := fleetKey(i)
+		_, err := c.Do(ctx, write("POST", key.collection()+"?fieldManager="+manager, jsonType, key.body(0)))
 		return err
 	})
 }
@@ -100,8 +100,8 @@ func (f Fleet) Change(ctx context.Context, s *Server, l Load) (Result, error) {
 	}))
 }
 
-// next returns the key of an object that the client has not used recently. The steps are primes, so that all objects
-// are used.
+// next returns the key of an object that the client has not used recently. The numbers of consecutive objects differ by
+// a prime, so that all objects are used.
 func (f Fleet) next(w *worker) objectKey {
 	return fleetKey((w.number*7919 + w.turn*104_729) % f.Objects)
 }

@@ -28,16 +28,16 @@ type Format struct {
 }
 
 // Accept returns the value of the Accept header.
-func (w Format) Accept() string {
-	if w.Drop {
-		return string(w.Media) + ";drop=metadata.managedFields"
+func (f Format) Accept() string {
+	if f.Drop {
+		return string(f.Media) + ";drop=metadata.managedFields"
 	}
-	return string(w.Media)
+	return string(f.Media)
 }
 
 // Name returns "dropped" if managedFields are omitted, and otherwise "full".
-func (w Format) Name() string {
-	if w.Drop {
+func (f Format) Name() string {
+	if f.Drop {
 		return "dropped"
 	}
 	return "full"

@@ -50,7 +50,7 @@ func FindImplementations(ctx context.Context, names []string, program, folder st
 	if !slices.Contains(names, KubeAPIServerFlag) {
 		return s, nil, nil
 	}
-	if err := CheckBuilt(); errors.Is(err, ErrNotBuilt) {
+	if err := CheckPrograms(); errors.Is(err, ErrNotBuilt) {
 		return s, err, nil
 	} else if err != nil {
 		return Implementations{}, nil, err

@@ -14,9 +14,9 @@ const KubernetesVersion = peers.KubernetesVersion
 // ErrNotBuilt is the error if kube-apiserver or etcd has not been built.
 var ErrNotBuilt = peers.ErrNotBuilt
 
-// CheckBuilt returns nil if kube-apiserver and etcd can be started, and [ErrNotBuilt] if one of their binaries is
+// CheckPrograms returns nil if the binaries of kube-apiserver and etcd exist, and [ErrNotBuilt] if one of them is
 // missing.
-func CheckBuilt() error {
+func CheckPrograms() error {
 	for _, program := range []string{peers.Etcd, peers.KubeAPIServer} {
 		if _, err := peers.Program(program); err != nil {
 			return err
@@ -49,7 +49,7 @@ func planeServer(plane *peers.ControlPlane, ready time.Duration) (s *Server, err
 		return nil
 	})
 	s.URL, s.Ready, s.store, s.token, s.reportsAllocations = plane.Host, ready, plane.Etcd.PID, plane.Token, true
-	if s.tls, err = trusting(plane.CA); err != nil {
+	if s.tls, err = trustingConfig(plane.CA); err != nil {
 		plane.Stop()
 		return nil, err
 	}

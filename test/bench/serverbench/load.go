@@ -44,8 +44,8 @@ type operation func(ctx context.Context, w *worker) error
 var errTooShort = errors.New("no operation ended within the measured window; increase -time")
 
 const (
-	// minOperations is the number of operations per client that must end in the window. With fewer operations, those
-	// at the start and at the end of the window would distort the result.
+	// minOperations is the number of operations per client that must end in the window. With fewer operations, the
+	// operations that are cut off at the start and at the end of the window would distort the result.
 	minOperations = 5
 	// maxExtension is the maximum time by which the window is extended to reach minOperations and Load.CPU.
 	maxExtension = time.Minute
@@ -122,7 +122,7 @@ func (l Load) part(count int) Load {
 	return l
 }
 
-// work repeats the operation until the window ends, and records the latencies.
+// work repeats the operation do until the window of r ends, and records the latencies.
 func (w *worker) work(ctx context.Context, r *run, pause time.Duration, do operation) error {
 	for ; !r.over.Load(); w.turn++ {
 		if err := sleepUntil(ctx, time.Now().Add(pause)); err != nil {
@@ -140,12 +140,12 @@ func (w *worker) work(ctx context.Context, r *run, pause time.Duration, do opera
 	return nil
 }
 
-// sleepUntil waits until the time at. If the context is cancelled earlier, it returns the cause.
-func sleepUntil(ctx context.Context, at time.Time) error {
+// sleepUntil waits until deadline. If ctx is cancelled earlier, it returns the cause.
+func sleepUntil(ctx context.Context, deadline time.Time) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(time.Until(at)):
+	case <-time.After(time.Until(deadline)):
 		return nil
 	}
 }
@@ -192,9 +192,9 @@ func (r Result) CPUPerOperation() float64 { return float64(r.CPU) / float64(r.Op
 // StoreCPUPerOperation returns the CPU time of the server's etcd per operation, in nanoseconds.
 func (r Result) StoreCPUPerOperation() float64 { return float64(r.StoreCPU) / float64(r.Operations) }
 
-// together combines the results of several windows: counts and times are summed, latencies are the maxima, and other
-// fields are those of the last window.
-func together(all []Result) (sum Result) {
+// combine combines the results of several windows: counts and times are the sums, latencies are the maxima, and all
+// other fields are those of the last window.
+func combine(all []Result) (sum Result) {
 	for _, r := range all {
 		sum = Result{
 			Operations: sum.Operations + r.Operations,

@@ -87,7 +87,7 @@ func LowerBound(sample Sample) Implementation {
 			err = json.NewDecoder(out).Decode(&address)
 		}
 		if err == nil {
-			s.tls, err = trusting(address.Authority)
+			s.tls, err = trustingConfig(address.Authority)
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("lower-bound server did not start: %w", err), s.stop())
@@ -103,8 +103,8 @@ type lowerBoundAddress struct {
 	Authority []byte // CA bundle in PEM
 }
 
-// ServeIfLowerBound returns if this process was not started as the lower bound. Otherwise it serves until stdin is
-// closed, and exits.
+// ServeIfLowerBound serves until stdin is closed, and then exits, if this process was started as the lower bound. In
+// any other process it does nothing.
 func ServeIfLowerBound() {
 	if os.Getenv(lowerBoundVariable) == "" {
 		return

@@ -13,11 +13,11 @@ import (
 	"sync"
 )
 
-// lowerBound is the handler of the lower bound: it returns the sampled bytes of a path. For a write it reads the body,
-// stores nothing, returns the sampled object, and sends an event to all watchers.
+// lowerBound is the handler of the lower bound. For a read it returns the sampled response for the path. For a write it
+// reads the body, stores nothing, returns the sampled object, and sends an event to all watchers.
 type lowerBound struct {
 	answers map[responseKey][]byte
-	events  map[responseKey][]byte // events by the path of the collection and the Accept header; other watches receive the field event
+	events  map[responseKey][]byte // events by the path of the collection and the Accept header; watches without an entry receive the field event
 	object  []byte
 	event   []byte
 
@@ -30,32 +30,33 @@ type lowerBound struct {
 type responseKey struct{ path, accept string }
 
 func newLowerBound(sample Sample) *lowerBound {
-	f := &lowerBound{
-		answers: map[responseKey][]byte{}, events: map[responseKey][]byte{}, object: sample.Object, event: modified(sample.Object),
+	l := &lowerBound{
+		answers: map[responseKey][]byte{}, events: map[responseKey][]byte{}, object: sample.Object, event: modifiedEvent(sample.Object),
 		written: map[string]map[string]bool{}, watchers: map[chan []byte][]byte{},
 	}
-	f.add(listedKey, listed, jsonType, sample.Object, sample.List)
+	l.add(listedKey, listed, jsonType, sample.Object, sample.List)
 	for _, m := range sample.ManagedObjects {
-		f.add(m.key, m.Objects, m.Accept(), m.Object, m.List)
-		f.events[responseKey{m.key(0).collection(), m.Accept()}] = modified(m.Object)
+		l.add(m.key, m.Objects, m.Accept(), m.Object, m.List)
+		l.events[responseKey{m.key(0).collection(), m.Accept()}] = modifiedEvent(m.Object)
 	}
-	return f
+	return l
 }
 
-// add adds the responses to a get of each of count objects, and to a list of them.
-func (f *lowerBound) add(at func(int) objectKey, count int, accept string, object, list []byte) {
+// add adds the responses to a get of each of the objects at(0) to at(count-1), and to a list of them, for requests with
+// the Accept header accept.
+func (l *lowerBound) add(at func(int) objectKey, count int, accept string, object, list []byte) {
 	for i := range count {
-		f.answers[responseKey{at(i).path(), accept}] = bytes.Clone(object) // separate memory per object, as in an API server
+		l.answers[responseKey{at(i).path(), accept}] = bytes.Clone(object) // separate memory per object, as in an API server
 	}
-	f.answers[responseKey{at(0).collection(), accept}] = list
+	l.answers[responseKey{at(0).collection(), accept}] = list
 }
 
-// modified returns the MODIFIED event of an object in JSON. Watches in other media types are not supported.
-func modified(object []byte) []byte {
+// modifiedEvent returns the MODIFIED event of an object in JSON. Watches in other media types are not supported.
+func modifiedEvent(object []byte) []byte {
 	return fmt.Appendf(nil, `{"type":"MODIFIED","object":%s}`+"\n", bytes.TrimSpace(object))
 }
 
-func (f *lowerBound) listen() (lowerBoundAddress, error) {
+func (l *lowerBound) listen() (lowerBoundAddress, error) {
 	certificate, authority, err := selfSigned()
 	if err != nil {
 		return lowerBoundAddress{}, err
@@ -65,7 +66,7 @@ func (f *lowerBound) listen() (lowerBoundAddress, error) {
 		return lowerBoundAddress{}, err
 	}
 	server := &http.Server{
-		Handler:   f,
+		Handler:   l,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}},
 		ErrorLog:  log.New(io.Discard, "", 0), // connections that clients close are not errors
 	}
@@ -74,19 +75,19 @@ func (f *lowerBound) listen() (lowerBoundAddress, error) {
 }
 
 // ServeHTTP implements http.Handler.
-func (f *lowerBound) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (l *lowerBound) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if r.Method != http.MethodGet {
 		_, _ = io.Copy(io.Discard, r.Body) // an error means that the client closed the connection
-		answer(w, f.object)
-		f.broadcast(r.URL.Path)
+		answer(w, l.object)
+		l.broadcast(r.URL.Path)
 		return
 	}
 	if r.URL.RawQuery == watchQuery {
-		f.watch(w, r)
+		l.watch(w, r)
 		return
 	}
-	body, ok := f.answers[responseKey{r.URL.Path, r.Header.Get("Accept")}]
+	body, ok := l.answers[responseKey{r.URL.Path, r.Header.Get("Accept")}]
 	if !ok {
 		http.NotFound(w, r)
 		return
@@ -99,34 +100,34 @@ func answer(w http.ResponseWriter, body []byte) {
 	_, _ = w.Write(body) // an error means that the client closed the connection
 }
 
-// broadcast sends the event for a written object to all watchers.
-func (f *lowerBound) broadcast(object string) {
+// broadcast sends every watcher its event after a write to the path object.
+func (l *lowerBound) broadcast(object string) {
 	collection := path.Dir(object)
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	if f.written[collection] == nil {
-		f.written[collection] = map[string]bool{}
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if l.written[collection] == nil {
+		l.written[collection] = map[string]bool{}
 	}
-	f.written[collection][object] = true
-	for w, event := range f.watchers {
+	l.written[collection][object] = true
+	for w, event := range l.watchers {
 		w <- event
 	}
 }
 
 // watch sends an event for each object of the collection that was written earlier, and then the events of later writes.
 // Pending events are sent with one flush.
-func (f *lowerBound) watch(w http.ResponseWriter, r *http.Request) {
+func (l *lowerBound) watch(w http.ResponseWriter, r *http.Request) {
 	const capacity = 16 // the number of events that a slow watcher may have pending
 	events := make(chan []byte, capacity)
-	first, ok := f.events[responseKey{r.URL.Path, r.Header.Get("Accept")}]
+	first, ok := l.events[responseKey{r.URL.Path, r.Header.Get("Accept")}]
 	if !ok {
-		first = f.event
+		first = l.event
 	}
-	f.lock.Lock()
-	f.watchers[events] = first
-	count := len(f.written[r.URL.Path])
-	f.lock.Unlock()
-	defer f.forget(events)
+	l.lock.Lock()
+	l.watchers[events] = first
+	count := len(l.written[r.URL.Path])
+	l.lock.Unlock()
+	defer l.forget(events)
 	flusher := http.NewResponseController(w)
 	for event := bytes.Repeat(first, count); ; {
 		if _, err := w.Write(event); err != nil {
@@ -148,14 +149,14 @@ func (f *lowerBound) watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// forget removes a watcher. Until the watcher is removed, forget drains its channel, because broadcast may be blocked on
-// it.
-func (f *lowerBound) forget(events chan []byte) {
+// forget removes the watcher with the channel events. Until then it drains events, because broadcast may be blocked on
+// that channel.
+func (l *lowerBound) forget(events chan []byte) {
 	gone := make(chan struct{})
 	go func() {
-		f.lock.Lock()
-		delete(f.watchers, events)
-		f.lock.Unlock()
+		l.lock.Lock()
+		delete(l.watchers, events)
+		l.lock.Unlock()
 		close(gone)
 	}()
 	for {

@@ -59,11 +59,11 @@ func (m ManagedObjects) Prepare(ctx context.Context, s *Server) error {
 		return err
 	}
 	return s.each(ctx, fillers, m.Objects, func(ctx context.Context, c *Client, i int) error {
-		made, err := c.Do(ctx, m.key(i).create(0))
+		created, err := c.Do(ctx, m.key(i).create(0))
 		if err != nil {
 			return err
 		}
-		object, err := m.join(made)
+		object, err := m.addManagers(created)
 		if err != nil || object == nil {
 			return err
 		}
@@ -75,15 +75,15 @@ func (m ManagedObjects) Prepare(ctx context.Context, s *Server) error {
 	})
 }
 
-// join returns the created object with the managed fields entries of the extra managers. It returns nil if Managers is
+// addManagers returns the created object with the managed fields entries of the extra managers. It returns nil if Managers is
 // 1, because then there is no entry to add.
-func (m ManagedObjects) join(made []byte) ([]byte, error) {
+func (m ManagedObjects) addManagers(created []byte) ([]byte, error) {
 	if m.Managers == 1 {
-		return nil, m.check(made)
+		return nil, m.check(created)
 	}
 	var object, metadata fields
 	var entries []json.RawMessage
-	if err := decode(made, &object, "metadata", &metadata, "managedFields", &entries); err != nil {
+	if err := decode(created, &object, "metadata", &metadata, "managedFields", &entries); err != nil {
 		return nil, err
 	}
 	for _, other := range extraManagers[:m.Managers-1] {
@@ -120,8 +120,8 @@ func (m ManagedObjects) check(answer []byte) error {
 	return nil
 }
 
-// decode decodes an object, its field metadataField, and the field entriesField of the metadata, which contains the managed
-// fields entries.
+// decode decodes text into object, its field metadataField into metadata, and the field entriesField of metadata into
+// entries.
 func decode(text []byte, object *fields, metadataField string, metadata *fields, entriesField string, entries *[]json.RawMessage) error {
 	if err := json.Unmarshal(text, object); err != nil {
 		return err
@@ -138,11 +138,11 @@ func encode(to fields, name string, value any) (err error) {
 }
 
 // change returns a request that changes an annotation of an object. The field manager that created the object sends the
-// request, so that the set of field managers remains the same.
+// request, so the set of field managers remains the same.
 func (m ManagedObjects) change(number, version int) Request {
-	p := m.key(number)
+	key := m.key(number)
 	body := fmt.Appendf(nil, `{"metadata":{"annotations":{"ci.example.com/build":"%d"}}}`, version)
-	return write("PATCH", p.path()+"?fieldManager="+manager, "application/merge-patch+json", body)
+	return write("PATCH", key.path()+"?fieldManager="+manager, "application/merge-patch+json", body)
 }
 
 // get returns the request for one object.
@@ -169,7 +169,7 @@ func (m ManagedObjects) List(format Format) Case {
 	return Case{Name: "list", do: do(func(*worker) Request { return m.list(format) })}
 }
 
-// Answers returns a server's responses to a get and to a list, in a format.
+// Answers returns the responses of s to a get and to a list, in the given format.
 func (m ManagedObjects) Answers(ctx context.Context, s *Server, format Format) (object, list []byte, err error) {
 	c := s.NewClient()
 	defer c.Close()

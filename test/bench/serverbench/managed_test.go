@@ -7,11 +7,11 @@ import (
 
 const live = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"managedFields":[{"manager":"bench","operation":"Update","apiVersion":"apps/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}],"name":"web"},"spec":{"replicas":3}}`
 
-// TestJoin checks that join adds the field managers to an object, and that check reports an object without them.
-func TestJoin(t *testing.T) {
+// TestAddManagers checks that addManagers adds the field managers to an object, and that check reports an object without them.
+func TestAddManagers(t *testing.T) {
 	for managers := 2; managers <= MaxManagers; managers++ {
 		m := ManagedObjects{Managers: managers, Objects: 1}
-		joined, err := m.join([]byte(live))
+		joined, err := m.addManagers([]byte(live))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -19,11 +19,11 @@ func TestJoin(t *testing.T) {
 			t.Error(err)
 		}
 		if err := m.check([]byte(live)); err == nil || !strings.Contains(err.Error(), "received 1:") {
-			t.Errorf("check() of an object with 1 of %d managers = %v, want an error", managers, err)
+			t.Errorf("check() of an object with 1 of %d managers = %v, want an error with \"received 1:\"", managers, err)
 		}
 	}
-	if joined, err := (ManagedObjects{Managers: 1, Objects: 1}).join([]byte(live)); joined != nil || err != nil {
-		t.Errorf("join() for one manager = %s, %v, want nil", joined, err)
+	if joined, err := (ManagedObjects{Managers: 1, Objects: 1}).addManagers([]byte(live)); joined != nil || err != nil {
+		t.Errorf("addManagers() for one manager = %s, %v, want nil", joined, err)
 	}
 }
 

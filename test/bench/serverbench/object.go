@@ -35,35 +35,35 @@ const deployment = `{"apiVersion":"apps/v1","kind":"Deployment",` +
 type objectKey struct{ namespace, name string }
 
 // body returns the Deployment with the given version in its image tags.
-func (p objectKey) body(version int) []byte {
+func (k objectKey) body(version int) []byte {
 	tag := fmt.Sprintf("2.30.%d", version)
-	return []byte(strings.NewReplacer("NAME", p.name, "SPACE", p.namespace, "TAG", tag).Replace(deployment))
+	return []byte(strings.NewReplacer("NAME", k.name, "SPACE", k.namespace, "TAG", tag).Replace(deployment))
 }
 
-func (p objectKey) collection() string {
-	return "/apis/apps/v1/namespaces/" + p.namespace + "/deployments"
+func (k objectKey) collection() string {
+	return "/apis/apps/v1/namespaces/" + k.namespace + "/deployments"
 }
-func (p objectKey) path() string { return p.collection() + "/" + p.name }
+func (k objectKey) path() string { return k.collection() + "/" + k.name }
 
 // apply returns a server-side apply request.
-func (p objectKey) apply(version int) Request {
-	return write("PATCH", p.path()+"?fieldManager="+manager, applyType, p.body(version))
+func (k objectKey) apply(version int) Request {
+	return write("PATCH", k.path()+"?fieldManager="+manager, applyType, k.body(version))
 }
 
-func (p objectKey) create(version int) Request {
-	return write("POST", p.collection()+"?fieldManager="+manager, jsonType, p.body(version))
+func (k objectKey) create(version int) Request {
+	return write("POST", k.collection()+"?fieldManager="+manager, jsonType, k.body(version))
 }
 
 // update returns a PUT request without a resourceVersion.
-func (p objectKey) update(version int) Request {
-	return write("PUT", p.path()+"?fieldManager="+manager, jsonType, p.body(version))
+func (k objectKey) update(version int) Request {
+	return write("PUT", k.path()+"?fieldManager="+manager, jsonType, k.body(version))
 }
 
-func (p objectKey) get() Request  { return Request{Method: "GET", Path: p.path()} }
-func (p objectKey) list() Request { return Request{Method: "GET", Path: p.collection()} }
+func (k objectKey) get() Request  { return Request{Method: "GET", Path: k.path()} }
+func (k objectKey) list() Request { return Request{Method: "GET", Path: k.collection()} }
 
 // createNamespace returns the request that creates the namespace.
-func (p objectKey) createNamespace() Request {
-	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, p.namespace)
+func (k objectKey) createNamespace() Request {
+	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, k.namespace)
 	return write("POST", "/api/v1/namespaces", jsonType, []byte(body))
 }

@@ -79,13 +79,14 @@ func usageOf(pid int) (time.Duration, proc.Memory, error) {
 	return cpu, memory, err
 }
 
-// Settle waits until the server is idle, but at most ten seconds, because some servers always do some background work.
+// Settle waits until the server is idle. After ten seconds it returns nil anyway, because some servers never stop their
+// background work.
 func (s *Server) Settle(ctx context.Context) error {
-	const pause, little, long = 200 * time.Millisecond, 2 * proc.Tick, 10 * time.Second
-	deadline := time.Now().Add(long)
+	const pause, idleCPU, timeout = 200 * time.Millisecond, 2 * proc.Tick, 10 * time.Second
+	deadline := time.Now().Add(timeout)
 	for before := time.Duration(-time.Hour); time.Now().Before(deadline); {
 		now, err := proc.CPU(s.pid)
-		if err != nil || now-before <= little {
+		if err != nil || now-before <= idleCPU {
 			return err
 		}
 		before = now
@@ -101,11 +102,11 @@ func (s *Server) Settle(ctx context.Context) error {
 // unusedName returns a name that no object has.
 func (s *Server) unusedName() string { return fmt.Sprintf("new-%d", s.serial.Add(1)) }
 
-// trusting returns a TLS configuration that trusts a CA bundle in PEM.
-func trusting(authority []byte) (*tls.Config, error) {
+// trustingConfig returns a TLS configuration that trusts authority, a CA bundle in PEM.
+func trustingConfig(authority []byte) (*tls.Config, error) {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(authority) {
-		return nil, errors.New("CA bundle: expected a PEM certificate, received none")
+		return nil, errors.New("CA bundle: must contain a certificate in PEM")
 	}
 	return &tls.Config{RootCAs: roots}, nil
 }

@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serve starts a server with the handler in this process, and stops it at the end of the test.
+// serve starts an HTTPS server with handler in this process, and returns it as a Server whose usage is that of this
+// process. The server stops at the end of the test.
 func serve(t *testing.T, handler http.HandlerFunc) *Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -78,10 +79,10 @@ func TestCases(t *testing.T) {
 				t.Errorf("result of %d requests = %+v, want operations, latencies and no more operations than requests", requests, result)
 			}
 			if same := len(images) == 1; same != test.same {
-				t.Errorf("%d different images in %d requests, want 1 if the case sends the same object, and otherwise more than 1", len(images), requests)
+				t.Errorf("%d requests had %d different images, want exactly 1: %v", requests, len(images), test.same)
 			}
 			if created := strings.HasPrefix(test.want.path, "/apis/apps/v1/namespaces/bench-create/deployments/"); created && len(paths) != requests {
-				t.Errorf("%d different names in %d requests, want a new name in every request", len(paths), requests)
+				t.Errorf("%d requests had %d different names, want a new name in every request", requests, len(paths))
 			}
 		})
 	}
@@ -117,7 +118,7 @@ func TestPrepare(t *testing.T) {
 		case r.Method == "PATCH":
 			created[r.URL.Path] = true
 		case r.Method == "GET" && !created[r.URL.Path]:
-			t.Errorf("GET %s: the object has not been created, want Prepare to create it first", r.URL.Path)
+			t.Errorf("GET %s: Prepare() has not created the object, want it created", r.URL.Path)
 		}
 	})
 	c := find(t, "get")
@@ -145,7 +146,7 @@ func TestFailures(t *testing.T) {
 	} {
 		var status *StatusError
 		if err := run(); !errors.As(err, &status) || status.Code != 404 || !strings.Contains(status.Answer, "no such thing") {
-			t.Errorf("%s: got error %v, want the 404 response of the server", name, err)
+			t.Errorf("%s: Run() = %v, want the 404 response of the server", name, err)
 		}
 	}
 }
@@ -279,10 +280,10 @@ func TestCadastre(t *testing.T) {
 	}
 	start := time.Now()
 	if err := s.Stop(); time.Since(start) > stopTimeout/2 || err == nil || !strings.Contains(err.Error(), "terminated") {
-		t.Errorf("Stop() after %v = %v, want an error that the script was terminated, within half of the stop timeout", time.Since(start), err)
+		t.Errorf("Stop() returned %[2]v after %[1]v, want an error with \"terminated\" within %[3]v", time.Since(start), err, stopTimeout/2)
 	}
 	_, err = Cadastre(script(`echo no disk >&2; exit 3`)).Start(t.Context(), t.TempDir())
 	if err == nil || !strings.Contains(err.Error(), "no disk") || !strings.Contains(err.Error(), "status 3") {
-		t.Errorf("Start() = %v, want an error with stderr and the exit status", err)
+		t.Errorf("Start() = %v, want an error with \"no disk\" and \"status 3\"", err)
 	}
 }

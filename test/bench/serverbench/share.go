@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// ManagedShare returns the number of bytes that managedFields take in a response, which is a Deployment or a list of
-// them.
+// ManagedShare returns the number of bytes that managedFields take in answer, a response with a Deployment or a list of
+// Deployments.
 func ManagedShare(media Media, answer []byte) (int, error) {
 	object, err := decodeAnswer(media, answer)
 	if err != nil {
@@ -46,7 +46,8 @@ func decodeAnswer(media Media, answer []byte) (runtime.Object, error) {
 	return object, err
 }
 
-// encodedSize returns the size of an object in a media type, without the envelope that surrounds the top-level object.
+// encodedSize returns the size of object encoded as media, in bytes, without the envelope of protobuf around the
+// top-level object.
 func encodedSize(media Media, object runtime.Object) (int, error) {
 	switch media {
 	case Protobuf:

@@ -85,7 +85,7 @@ func (l Load) changeShop(ctx context.Context, s *Server) (Result, error) {
 	all := newWatchGroup(1)
 	all.collection, all.objects = shop.collection(), 1
 	change := do(func(w *worker) Request { return shop.apply("watched", w.server.unusedVersion()) })
-	return all.watched(ctx, s, l, func(ctx context.Context, w *worker) error {
+	return all.runWatched(ctx, s, l, func(ctx context.Context, w *worker) error {
 		err := change(ctx, w)
 		w.since = time.Now()
 		return err
@@ -96,7 +96,7 @@ func (l Load) changeShop(ctx context.Context, s *Server) (Result, error) {
 func (l Load) changeStalls(ctx context.Context, s *Server, changed *atomic.Int64) (Result, error) {
 	all := newWatchGroup(otherWatchers)
 	all.collection, all.objects = stall.collection(), l.Clients
-	return all.watched(ctx, s, l, do(func(w *worker) Request {
+	return all.runWatched(ctx, s, l, do(func(w *worker) Request {
 		changed.Add(1)
 		return stall.apply(fmt.Sprintf("other-%d", w.number), w.server.unusedVersion())
 	}))

@@ -76,18 +76,18 @@ const (
 	phases     = 4
 )
 
-// phases returns the number of windows with watchers.
-func (a *watchGroup) phases() int {
-	if a.size < smallGroup {
+// phases returns the number of windows with watchers into which the load is split.
+func (g *watchGroup) phases() int {
+	if g.size < smallGroup {
 		return phases
 	}
 	return 1
 }
 
 // measure measures changes with and without the watchers.
-func (a *watchGroup) measure(ctx context.Context, s *Server, l Load, change operation) (WatchResult, error) {
+func (g *watchGroup) measure(ctx context.Context, s *Server, l Load, change operation) (WatchResult, error) {
 	var watched, alone []Result
-	phases := a.phases()
+	phases := g.phases()
 	for phase := range phases {
 		// The speed of a server may drift. Therefore half of the baseline is measured before the window with watchers,
 		// and half after it.
@@ -97,7 +97,7 @@ func (a *watchGroup) measure(ctx context.Context, s *Server, l Load, change oper
 			return WatchResult{}, err
 		}
 		part.Allocations = l.Allocations && phase == phases-1
-		with, err := a.watched(ctx, s, part, change)
+		with, err := g.runWatched(ctx, s, part, change)
 		if err != nil {
 			return WatchResult{}, err
 		}
@@ -107,7 +107,7 @@ func (a *watchGroup) measure(ctx context.Context, s *Server, l Load, change oper
 		}
 		watched, alone = append(watched, with), append(alone, before, after)
 	}
-	r := WatchResult{Watchers: int(a.size), Watched: together(watched), Alone: together(alone), Bytes: a.eventSize()}
+	r := WatchResult{Watchers: int(g.size), Watched: combine(watched), Alone: combine(alone), Bytes: g.eventSize()}
 	var err error
 	if l.Allocations && s.reportsAllocations {
 		r.Alone.Allocated, err = l.allocations(ctx, s, change)
@@ -115,19 +115,20 @@ func (a *watchGroup) measure(ctx context.Context, s *Server, l Load, change oper
 	return r, err
 }
 
-// watched runs the load with watchers. Each change waits until all of them have received its event.
-func (a *watchGroup) watched(ctx context.Context, s *Server, l Load, change operation) (Result, error) {
-	stop, err := a.start(ctx, s)
+// runWatched runs l while the watchers run. After each change, the client waits until all watchers have received its
+// event.
+func (g *watchGroup) runWatched(ctx context.Context, s *Server, l Load, change operation) (Result, error) {
+	stop, err := g.start(ctx, s)
 	defer stop()
 	if err != nil {
 		return Result{}, err
 	}
 	waitingChange := func(ctx context.Context, w *worker) error {
-		total := a.expect(1)
+		total := g.expect(1)
 		if err := change(ctx, w); err != nil {
 			return err
 		}
-		return a.wait(ctx, total)
+		return g.wait(ctx, total)
 	}
 	r, err := l.run(ctx, s, waitingChange)
 	if err == nil && l.Allocations && s.reportsAllocations {
@@ -157,104 +158,105 @@ func newWatchGroup(size int) *watchGroup {
 	return &watchGroup{size: int64(size), fail: make(chan error, size), connecting: make(chan struct{}, atOnce), waiting: map[chan struct{}]int64{}}
 }
 
-// start starts all watchers, and returns when they have received their initial events. stop stops the watchers.
-func (a *watchGroup) start(ctx context.Context, s *Server) (stop func(), err error) {
+// start starts all watchers, and returns when they have received their initial events. stop, which is never nil, stops
+// the watchers.
+func (g *watchGroup) start(ctx context.Context, s *Server) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	stop = func() {
 		cancel()
 		running.Wait()
 	}
-	total := a.expect(a.objects)
-	for watcher := range a.size {
+	total := g.expect(g.objects)
+	for watcher := range g.size {
 		running.Go(func() {
 			c := s.NewClient()
 			defer c.Close()
-			if err := a.watch(ctx, c, a.format(watcher)); ctx.Err() == nil {
-				a.fail <- err
+			if err := g.watch(ctx, c, g.format(watcher)); ctx.Err() == nil {
+				g.fail <- err
 			}
 		})
 	}
-	return stop, a.wait(ctx, total)
+	return stop, g.wait(ctx, total)
 }
 
-// expect adds the number of events that each watcher will receive, and returns the total number of events to wait for.
-// It must be called before the change that causes the events.
-func (a *watchGroup) expect(events int) (total int64) {
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	a.expected += a.size * int64(events)
-	return a.expected
+// expect announces that each watcher will receive the given number of further events. It returns the total number of
+// events to pass to wait. It must be called before the change that causes the events.
+func (g *watchGroup) expect(events int) (total int64) {
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	g.expected += g.size * int64(events)
+	return g.expected
 }
 
 // eventTimeout is the maximum time until all watchers have received an event.
 const eventTimeout = 30 * time.Second
 
 // wait waits until the watchers have received the given total number of events. It returns an error after eventTimeout.
-func (a *watchGroup) wait(ctx context.Context, total int64) error {
+func (g *watchGroup) wait(ctx context.Context, total int64) error {
 	reached := make(chan struct{})
-	a.lock.Lock()
-	if a.events >= total {
-		a.lock.Unlock()
+	g.lock.Lock()
+	if g.events >= total {
+		g.lock.Unlock()
 		return nil
 	}
-	a.waiting[reached] = total
-	a.lock.Unlock()
+	g.waiting[reached] = total
+	g.lock.Unlock()
 	late := time.NewTimer(eventTimeout)
 	defer late.Stop()
 	select {
 	case <-reached:
 		return nil
-	case err := <-a.fail:
+	case err := <-g.fail:
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-late.C:
-		return fmt.Errorf("%[1]d watchers: expected a total of %[3]d events, received fewer within %[2]v", a.size, eventTimeout, total)
+		return fmt.Errorf("%[1]d watchers received fewer than %[3]d events in total within %[2]v", g.size, eventTimeout, total)
 	}
 }
 
 // format returns the format of the watcher with the given index.
-func (a *watchGroup) format(watcher int64) Format {
-	if len(a.formats) == 0 {
+func (g *watchGroup) format(watcher int64) Format {
+	if len(g.formats) == 0 {
 		return Format{Media: JSON}
 	}
-	return a.formats[watcher%int64(len(a.formats))]
+	return g.formats[watcher%int64(len(g.formats))]
 }
 
 // eventSize returns the mean size of the received events in bytes.
-func (a *watchGroup) eventSize() float64 {
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	return float64(a.bytes) / float64(max(a.events, 1))
+func (g *watchGroup) eventSize() float64 {
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	return float64(g.bytes) / float64(max(g.events, 1))
 }
 
-// count adds received events, and wakes the calls of wait whose total has been reached.
-func (a *watchGroup) count(events, bytes int) {
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	a.events += int64(events)
-	a.bytes += int64(bytes)
-	for reached, total := range a.waiting {
-		if a.events >= total {
+// count adds received events with their total size in bytes, and wakes the calls of wait whose total has been reached.
+func (g *watchGroup) count(events, bytes int) {
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	g.events += int64(events)
+	g.bytes += int64(bytes)
+	for reached, total := range g.waiting {
+		if g.events >= total {
 			close(reached)
-			delete(a.waiting, reached)
+			delete(g.waiting, reached)
 		}
 	}
 }
 
 // watch counts the events of one watcher until the context ends.
-func (a *watchGroup) watch(ctx context.Context, c *Client, format Format) error {
-	a.connecting <- struct{}{}
-	response, err := c.send(ctx, Request{Method: "GET", Path: a.collection + "?" + watchQuery, Accept: format.Accept()})
-	<-a.connecting
+func (g *watchGroup) watch(ctx context.Context, c *Client, format Format) error {
+	g.connecting <- struct{}{}
+	response, err := c.send(ctx, Request{Method: "GET", Path: g.collection + "?" + watchQuery, Accept: format.Accept()})
+	<-g.connecting
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	err = countEvents(format.Media, response.Body, a.count)
+	err = countEvents(format.Media, response.Body, g.count)
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("the server closed the watch of %s", a.collection)
+		return fmt.Errorf("the server closed the watch of %s", g.collection)
 	}
 	return err
 }

@@ -18,14 +18,14 @@ type Engine struct {
 	updater *merge.Updater
 }
 
-// NewEngine returns an engine for a kind.
+// NewEngine returns an engine for objects of kind.
 func NewEngine(kind *Kind) *Engine {
 	builder := merge.UpdaterBuilder{Converter: sameVersion{}}
 	return &Engine{kind: kind, updater: builder.BuildUpdater()}
 }
 
-// Apply merges an applied configuration into the live object, which is empty for a create. It returns the resulting
-// object.
+// Apply merges config, the configuration that manager applies, into the live object, which is empty for a create. It
+// returns the resulting object.
 func (e *Engine) Apply(live, config []byte, manager string, force bool) ([]byte, error) {
 	// 1. Decode both objects. The live object's managedFields become field sets.
 	liveObject, err := e.decodeLive(live)
@@ -76,8 +76,8 @@ func (e *Engine) Apply(live, config []byte, manager string, force bool) ([]byte,
 	return encode(result, managed)
 }
 
-// Update replaces the live object, which is empty for a create, and updates the managed fields entry of the field
-// manager. It returns the resulting object.
+// Update replaces live, which is empty for a create, with updated, and updates the managed fields entry of manager. It
+// returns the resulting object.
 func (e *Engine) Update(live, updated []byte, manager string) ([]byte, error) {
 	return e.UpdateSubresource(live, updated, manager, "")
 }

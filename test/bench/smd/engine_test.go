@@ -48,7 +48,7 @@ func TestEngineRejects(t *testing.T) {
 		"a configuration with entries": string(pod.Live),
 	} {
 		if _, err := engine.Apply(pod.Live, []byte(config), "anyone", true); err == nil {
-			t.Errorf("%s: succeeded, want an error", name)
+			t.Errorf("%s: got no error, want an error", name)
 		}
 	}
 }
@@ -58,10 +58,10 @@ var timestamp = regexp.MustCompile(`"time":"[^"]*"`)
 func compare(t *testing.T, got []byte, err error, want []byte, wantErr error) {
 	t.Helper()
 	if (err == nil) != (wantErr == nil) {
-		t.Fatalf("got error %v, want %v", err, wantErr)
+		t.Fatalf("Engine returned error %v, want %v", err, wantErr)
 	}
 	got, want = timestamp.ReplaceAll(got, nil), timestamp.ReplaceAll(want, nil)
 	if !bytes.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+		t.Errorf("Engine returned\n%s\nwant\n%s", got, want)
 	}
 }

@@ -18,7 +18,8 @@ type Kind struct {
 	Type       typed.ParseableType
 }
 
-// KindFromConverter returns a kind with the schema of a type converter, such as client-go's for the built-in kinds.
+// KindFromConverter returns the kind with apiVersion and name, and its schema from converter, such as client-go's
+// converter for the built-in kinds.
 func KindFromConverter(converter managedfields.TypeConverter, apiVersion, name string) (*Kind, error) {
 	probe := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": name}}
 	value, err := converter.ObjectToTyped(probe)
@@ -31,7 +32,7 @@ func KindFromConverter(converter managedfields.TypeConverter, apiVersion, name s
 }
 
 // KindFromOpenAPI returns a kind with the schema of OpenAPI v3 models, as kube-apiserver does for custom resources.
-// model is the name of the kind's model, which may refer to the other models.
+// model is the key of the kind's model in models; it may refer to other models in the map.
 func KindFromOpenAPI(models map[string]*spec.Schema, model, apiVersion, name string) (*Kind, error) {
 	converted, err := schemaconv.ToSchemaFromOpenAPI(models, false)
 	if err != nil {

@@ -33,8 +33,7 @@ type entry struct {
 	Time        string          `json:"time,omitempty"`
 }
 
-// identifier returns the manager identifier of an entry. It includes the apiVersion for operation Update, but not for
-// Apply.
+// identifier returns the manager identifier of e. It includes the apiVersion for operation Update, but not for Apply.
 func identifier(e entry) (string, error) {
 	e.FieldsType, e.FieldsV1, e.Time = "", nil, ""
 	if e.Operation == operationApply {
@@ -135,7 +134,8 @@ func compareEntries(a, b entry) int {
 	return strings.Compare(a.Subresource, b.Subresource)
 }
 
-// rename removes oldID, and stores the set under newID, merged with the set that newID already has.
+// rename removes the entry of oldID, and adds set to the entry of newID: it stores the union of set and the set that
+// newID already has, if any.
 func (m *managed) rename(oldID, newID string, set fieldpath.VersionedSet) {
 	delete(m.fields, oldID)
 	if previous, ok := m.fields[newID]; ok {
@@ -144,7 +144,7 @@ func (m *managed) rename(oldID, newID string, set fieldpath.VersionedSet) {
 	m.fields[newID] = set
 }
 
-// strip removes the metadata paths that no field manager may own from the set of a manager identifier.
+// strip removes the metadata paths that no field manager may own from the set of id, a manager identifier.
 func (m *managed) strip(id string) {
 	versioned, ok := m.fields[id]
 	if !ok {

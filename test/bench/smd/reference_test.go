@@ -59,7 +59,7 @@ func encodeReference(result runtime.Object, err error) ([]byte, error) {
 	return json.Marshal(result.(*unstructured.Unstructured).Object)
 }
 
-// plainScheme implements the methods of a runtime.Scheme that the field manager requires, for a kind with one version
+// plainScheme implements the methods of runtime.Scheme that the field manager requires, for one kind with one version
 // and without defaults.
 type plainScheme struct{ kind *smd.Kind }
 

@@ -54,8 +54,8 @@ func PrintGoals(goals []Goal, findings []Finding) {
 	}
 }
 
-// verdict returns a line with pass or FAIL, the goal, and the measured figure, or a line that the goal was not
-// measured.
+// verdict returns a line with pass or FAIL, the goal, and the measured figure. If findings contain no such figure, the
+// line says "not measured".
 func (g Goal) verdict(findings []Finding) string {
 	i := slices.IndexFunc(findings, func(f Finding) bool { return f.Name == g.Of })
 	if i < 0 {

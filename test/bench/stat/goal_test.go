@@ -9,7 +9,7 @@ import (
 func TestVerdicts(t *testing.T) {
 	for _, bound := range []Bound{AtLeast(1), AtMost(1)} {
 		if bound.holds(math.NaN()) {
-			t.Errorf("NaN meets the bound %s 1, want that NaN meets no bound", bound.kind)
+			t.Errorf("holds(NaN) = true for the bound %s 1, want false", bound.kind)
 		}
 	}
 	spread := Spread{Min: 1, Median: 2, Max: 3}

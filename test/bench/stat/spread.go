@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// Percentile returns the smallest of the sorted durations that at least percent of them do not exceed.
+// Percentile returns the smallest duration in sorted such that at least percent percent of the durations are less than
+// or equal to it.
 func Percentile(sorted []time.Duration, percent int) time.Duration {
 	rank := (len(sorted)*percent + 99) / 100
 	return sorted[max(rank, 1)-1]
 }
 
-// Median returns the median of a figure over rounds.
+// Median returns the median of the figures of all rounds.
 func Median[R any](rounds []R, figure func(R) float64) float64 { return Over(rounds, figure).Median }
 
 // Spread is the median of a figure over rounds, with the minimum and maximum, which show how reliable the median is.
 type Spread struct{ Min, Median, Max float64 }
 
-// Over returns the spread of a figure over the rounds.
+// Over returns the spread of the figures of all rounds.
 func Over[R any](rounds []R, figure func(R) float64) Spread {
 	var figures []float64
 	for _, r := range rounds {
@@ -31,8 +32,8 @@ func Of(figures []float64) Spread {
 	return Spread{Min: slices.Min(figures), Median: middle(figures), Max: slices.Max(figures)}
 }
 
-// Ratio returns the spread of a's figure divided by b's figure in the same round. Both are measured one after the
-// other, so that a slow phase of the machine affects both.
+// Ratio returns the spread of a's figure divided by b's figure in the same round. a and b are measured one after the
+// other in every round, so a slow phase of the machine affects both.
 func Ratio[R any](a, b []R, figure func(R) float64) Spread {
 	var ratios []float64
 	for i := range a {

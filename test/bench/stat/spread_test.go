@@ -42,6 +42,6 @@ func TestRatio(t *testing.T) {
 		t.Errorf("Median() = %v, want 300", got)
 	}
 	if got := Ratio(cadastre, upstream, half); got != (Spread{2, 3, 3.1}) {
-		t.Errorf("Ratio() = %v, want median 3, minimum 2, maximum 3.1", got)
+		t.Errorf("Ratio() = %+v, want {Min:2 Median:3 Max:3.1}", got)
 	}
 }

@@ -30,7 +30,8 @@ func runCache(in io.Reader, out io.Writer) error {
 	})
 }
 
-// answerWithCache opens the store and the cache in the folder of the parameters, and writes the result of answer.
+// answerWithCache reads the parameters from in, opens the store and the cache in their folder, calls answer, and writes
+// its result to out.
 func answerWithCache(in io.Reader, out io.Writer, answer func(parameters, storage.Store, *watchcache.Cache) (any, error)) (err error) {
 	o, s, err := openRequested(in)
 	if err != nil {
@@ -49,8 +50,8 @@ func answerWithCache(in io.Reader, out io.Writer, answer func(parameters, storag
 	return json.NewEncoder(out).Encode(answered)
 }
 
-// openCache opens a watch cache with the field selectors of pods, as a server does. If paced is set, the cache tunes
-// the garbage collector.
+// openCache opens a watch cache on s with the field selectors of pods, as a server does. If paced is set, the cache
+// tunes the garbage collector.
 func openCache(s storage.Store, paced bool) (*watchcache.Cache, error) {
 	fields := []watchcache.Field{
 		{Name: "spec.nodeName", Path: []string{"spec", "nodeName"}},

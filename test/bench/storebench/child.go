@@ -42,7 +42,8 @@ type parameters struct {
 	Rounds int // the number of lists that are measured
 }
 
-// ServeIfChild returns if this process is not a child process. Otherwise it performs the child's role and exits.
+// ServeIfChild performs the role of this process and exits, if the process was started as a child process. In any other
+// process it does nothing.
 func ServeIfChild() {
 	role := os.Getenv(roleVariable)
 	if role == "" {
@@ -58,7 +59,7 @@ func ServeIfChild() {
 func serve(role string) (err error) {
 	run := roles[role]
 	if run == nil {
-		return fmt.Errorf("%s: expected a known role, received %q", roleVariable, role)
+		return fmt.Errorf("%s: unknown role %q", roleVariable, role)
 	}
 	end, err := startProfile(role)
 	if err != nil {
@@ -68,7 +69,8 @@ func serve(role string) (err error) {
 	return run(os.Stdin, os.Stdout)
 }
 
-// runChild starts a child process with parameters, and returns the result that it writes.
+// runChild starts a child process with the given role and the parameters o, and returns the result that the process
+// writes to stdout.
 func runChild[A any](ctx context.Context, role string, o parameters) (answer A, err error) {
 	c, err := startChild(ctx, role, o)
 	if err != nil {

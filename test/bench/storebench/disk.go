@@ -21,8 +21,8 @@ type Disk struct {
 	Overwrite float64
 }
 
-// MeasureDisk measures both kinds of writes, each for the duration of turn in every round, and returns the medians of
-// the rounds.
+// MeasureDisk measures both kinds of writes on the disk of folder, each for the duration turn in every round, and
+// returns the medians of the rounds.
 func MeasureDisk(ctx context.Context, folder string, turn time.Duration, rounds int) (Disk, error) {
 	var appends, overwrites []float64
 	for range rounds {
@@ -39,7 +39,7 @@ func MeasureDisk(ctx context.Context, folder string, turn time.Duration, rounds 
 	return Disk{Append: stat.Of(appends).Median, Overwrite: stat.Of(overwrites).Median}, nil
 }
 
-// syncedWrites returns the number of writes per second to a file with the given initial length.
+// syncedWrites returns the number of synced writes per second to a file with the given initial length in bytes.
 func syncedWrites(ctx context.Context, folder string, turn time.Duration, length int) (rate float64, err error) {
 	name := filepath.Join(folder, "disk")
 	defer func() { err = errors.Join(err, os.Remove(name)) }()

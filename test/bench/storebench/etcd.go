@@ -29,7 +29,7 @@ func Etcd(ctx context.Context, folder string, l Load) (result Result, err error)
 	return result, err
 }
 
-// withEtcd starts etcd with its data in a folder, calls use, and stops etcd.
+// withEtcd starts etcd with its data in folder, calls use, and stops etcd.
 func withEtcd(ctx context.Context, folder string, use func(*etcdTarget) error) (err error) {
 	c, err := startChild(ctx, etcdRole, parameters{Folder: folder})
 	if err != nil {
@@ -72,7 +72,7 @@ func (t *etcdTarget) close() (err error) {
 	return err
 }
 
-// client returns the next of the clients, in turn.
+// client returns one of the clients, each in turn.
 func (t *etcdTarget) client() *clientv3.Client {
 	return t.clients[t.turn.Add(1)%uint64(len(t.clients))]
 }
@@ -91,7 +91,7 @@ func (t *etcdTarget) Commit(ctx context.Context, key string, expected int64, val
 	return response.Header.Revision, nil
 }
 
-// Watch requests previous values too, because the events of Cadastre's store include them.
+// Watch implements Target. It requests previous values too, because the events of Cadastre's store include them.
 func (t *etcdTarget) Watch(ctx context.Context, w *Watcher) error {
 	for response := range t.client().Watch(ctx, "", clientv3.WithPrefix(), clientv3.WithPrevKV(), clientv3.WithCreatedNotify()) {
 		if err := response.Err(); err != nil {

@@ -28,7 +28,7 @@ const (
 // FillEtcd creates a data folder of etcd that contains the fleet.
 func (f Fleet) FillEtcd(ctx context.Context, folder string) error {
 	return withEtcd(ctx, folder, func(t *etcdTarget) error {
-		return f.batches(opsPerTxn, func(keys []string, values [][]byte) error {
+		return f.writeBatches(opsPerTxn, func(keys []string, values [][]byte) error {
 			var puts []clientv3.Op
 			for i := range keys {
 				puts = append(puts, clientv3.OpPut(keys[i], string(values[i])))
@@ -52,7 +52,7 @@ func (f Fleet) UseEtcd(ctx context.Context, folder string) (etcd EtcdFleet, err 
 	return etcd, err
 }
 
-func (p *EtcdFleet) list(ctx context.Context, t *etcdTarget, f Fleet) error {
+func (e *EtcdFleet) list(ctx context.Context, t *etcdTarget, f Fleet) error {
 	used, err := t.CPU()
 	if err != nil {
 		return err
@@ -65,15 +65,15 @@ func (p *EtcdFleet) list(ctx context.Context, t *etcdTarget, f Fleet) error {
 			return err
 		}
 		for _, item := range page.Kvs {
-			p.Bytes += int64(len(item.Value))
+			e.Bytes += int64(len(item.Value))
 			next = string(item.Key) + "\x00"
 		}
 		objects += len(page.Kvs)
 		more, revision = page.More, page.Header.Revision
 	}
-	p.List = time.Since(start)
+	e.List = time.Since(start)
 	now, err := t.CPU()
-	p.ListCPU = now - used
+	e.ListCPU = now - used
 	if objects != f.Objects {
 		err = errors.Join(err, fmt.Errorf("etcd: expected a list of %[2]d objects, received %[1]d", objects, f.Objects))
 	}

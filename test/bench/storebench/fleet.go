@@ -37,17 +37,17 @@ func (f Fleet) key(number int) (namespace, name string) {
 	return fmt.Sprintf("team-%04d", number/objectsPerNamespace), fmt.Sprintf("web-7c9d6f4b5-%07d", number)
 }
 
-// shuffled returns the number of the object that is written at position i.
-func (f Fleet) shuffled(i int) int {
+// shuffledNumber returns the number of the object that is the i-th to be written, starting with 0.
+func (f Fleet) shuffledNumber(i int) int {
 	namespaces, namespace := f.Objects/objectsPerNamespace, i/objectsPerNamespace
-	if namespace < namespaces { // the last namespace may not be full and keeps its position
+	if namespace < namespaces { // the last namespace may have fewer objects and is not moved
 		namespace = namespace * stride % namespaces
 	}
 	return namespace*objectsPerNamespace + i%objectsPerNamespace
 }
 
-// batches calls write concurrently with batches of at most maxObjects objects, until the whole fleet is written.
-func (f Fleet) batches(maxObjects int, write func(keys []string, values [][]byte) error) error {
+// writeBatches calls write concurrently with batches of at most maxObjects objects, until the whole fleet is written.
+func (f Fleet) writeBatches(maxObjects int, write func(keys []string, values [][]byte) error) error {
 	var next atomic.Int64
 	var running sync.WaitGroup
 	failed := make(chan error, fillers)
@@ -76,7 +76,7 @@ func (f Fleet) batches(maxObjects int, write func(keys []string, values [][]byte
 
 func (f Fleet) batch(objects objectSource, first, end int) (keys []string, values [][]byte) {
 	for i := first; i < end; i++ {
-		number := f.shuffled(i)
+		number := f.shuffledNumber(i)
 		namespace, name := f.key(number)
 		keys = append(keys, kind+"/"+namespace+"/"+name)
 		values = append(values, objects.next(namespace, name, fmt.Sprintf("app-%d", number/10)))
@@ -84,21 +84,21 @@ func (f Fleet) batch(objects objectSource, first, end int) (keys []string, value
 	return keys, values
 }
 
-// Fill creates a store in a folder and writes the fleet to it.
+// Fill creates a store in folder and writes the fleet to it.
 func (f Fleet) Fill(ctx context.Context, folder string) error {
 	_, err := runChild[struct{}](ctx, fillRole, parameters{Folder: folder, Fleet: f})
 	return err
 }
 
-// runFill is the main function of the child process that fills a store. It is a separate process, so that its memory is
-// released afterwards.
+// runFill is the main function of the child process that fills a store. A separate process is used so that its memory
+// is released afterwards.
 func runFill(in io.Reader, out io.Writer) (err error) {
 	o, s, err := openRequested(in)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	err = o.Fleet.batches(writesPerFill, func(keys []string, values [][]byte) error {
+	err = o.Fleet.writeBatches(writesPerFill, func(keys []string, values [][]byte) error {
 		writes := make([]storage.Write, len(keys))
 		for i := range keys {
 			writes[i] = storage.Write{Key: keys[i], Value: values[i]}

@@ -32,15 +32,15 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestShuffled checks that every object is written exactly once.
-func TestShuffled(t *testing.T) {
+// TestShuffledNumber checks that every object is written exactly once.
+func TestShuffledNumber(t *testing.T) {
 	f := Fleet{Objects: 7*objectsPerNamespace + 3}
 	seen := map[int]bool{}
 	for i := range f.Objects {
-		seen[f.shuffled(i)] = true
+		seen[f.shuffledNumber(i)] = true
 	}
-	if len(seen) != f.Objects || seen[f.Objects] || f.shuffled(objectsPerNamespace) == objectsPerNamespace {
-		t.Errorf("shuffled() returned %d different objects, want %d", len(seen), f.Objects)
+	if len(seen) != f.Objects || seen[f.Objects] || f.shuffledNumber(objectsPerNamespace) == objectsPerNamespace {
+		t.Errorf("shuffledNumber() returned %d different objects, want %d", len(seen), f.Objects)
 	}
 }
 

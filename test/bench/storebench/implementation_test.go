@@ -23,7 +23,7 @@ func TestImplementations(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.Load != l || r.Commits == 0 || r.Events == 0 || r.CPU == 0 || r.P50 == 0 || r.P99 < r.P50 {
-				t.Errorf("result = %+v, want positive figures", r)
+				t.Errorf("result = %+v, want only positive figures", r)
 			}
 			if d := r.Delivered(); d < 0.2 || d > 5 {
 				t.Errorf("Delivered() = %.2f, want about 1", d)
@@ -46,7 +46,7 @@ func TestImplementationFails(t *testing.T) {
 	}
 	for name, implementation := range map[string]Implementation{"store": EmbeddedStore, "cache": WatchCache, "etcd": Etcd} {
 		if _, err := implementation(t.Context(), file.Name(), Load{Writers: 1, Window: time.Second}); err == nil {
-			t.Errorf("%s: a load with a file as its folder succeeded, want an error", name)
+			t.Errorf("%s: got no error for a folder that is a file, want an error", name)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type ListRound struct {
 func (r ListRound) WholeFraction() float64 { return float64(r.CopyWhole) / float64(r.Whole) }
 func (r ListRound) ShortFraction() float64 { return float64(r.CopyShort) / float64(r.Short) }
 
-// List lists the fleet that a folder contains, once per round, in a child process.
+// List lists the fleet that folder contains, once per round, in a child process.
 func (f Fleet) List(ctx context.Context, folder string, rounds int) (Listing, error) {
 	return runChild[Listing](ctx, listingRole, parameters{Folder: folder, Rounds: rounds})
 }
@@ -84,7 +84,7 @@ func (l *lister) take() ([]*watchcache.Object, error) {
 	return list.Objects, err
 }
 
-// time returns the time of retrieving the list and passing it to use. It sets failed if the list cannot be retrieved.
+// time returns the time of retrieving the list and passing it to use. It sets *failed if the list cannot be retrieved.
 func (l *lister) time(failed *error, use func([]*watchcache.Object)) time.Duration {
 	start := time.Now()
 	objects, err := l.take()
@@ -95,7 +95,7 @@ func (l *lister) time(failed *error, use func([]*watchcache.Object)) time.Durati
 
 type appender func(*watchcache.Object, []byte) []byte
 
-// write returns a function that appends each object to the buffer, which is reset when it is full.
+// write returns a function that encodes each object with add into the buffer of l, which is reset when it is full.
 func (l *lister) write(add appender) func([]*watchcache.Object) {
 	return func(objects []*watchcache.Object) {
 		for _, o := range objects {
@@ -107,7 +107,8 @@ func (l *lister) write(add appender) func([]*watchcache.Object) {
 	}
 }
 
-// copy returns the time of copying the texts to the buffer as write does, without encoding.
+// copy returns the time of copying texts, which are already encoded, to the buffer of l. It resets the buffer when it
+// is full, as write does.
 func (l *lister) copy(texts [][]byte) time.Duration {
 	start := time.Now()
 	buffer, used := l.buffer[:cap(l.buffer)], 0
@@ -120,7 +121,7 @@ func (l *lister) copy(texts [][]byte) time.Duration {
 	return time.Since(start)
 }
 
-// texts returns the encoded objects, each in separate memory.
+// texts returns the objects as encoded by add, each in separate memory.
 func texts(objects []*watchcache.Object, add appender) (texts [][]byte) {
 	var scratch []byte
 	for _, o := range objects {

@@ -35,7 +35,7 @@ type run struct {
 	watchers watchers
 }
 
-// Run runs the load on a target:
+// Run runs the load on target:
 //
 //  1. watchers start, then writers create their keys
 //  2. the window is set; writers update their keys during the warm-up and the window

@@ -46,8 +46,8 @@ func (f *fakeTarget) Watch(ctx context.Context, w *Watcher) error {
 		return errCutOff
 	}
 	w.Ready()
-	// The events are half a millisecond late, so that none of them coincides with an edge of the window. The time is
-	// the virtual time of synctest.
+	// Delay the events by half a millisecond of the virtual time of synctest, so that none of them coincides with an
+	// edge of the window.
 	time.Sleep(time.Millisecond / 2)
 	for ctx.Err() == nil {
 		w.Count(10)

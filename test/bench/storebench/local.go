@@ -14,8 +14,8 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// EmbeddedStore runs a load on Cadastre's embedded store. The store is a library, so that the load runs in the same
-// process.
+// EmbeddedStore runs a load on Cadastre's embedded store, in a child process. The store is a library, so the load runs
+// in the same process as the store.
 func EmbeddedStore(ctx context.Context, folder string, l Load) (Result, error) {
 	return runChild[Result](ctx, localRole, parameters{Folder: folder, Load: l})
 }

@@ -52,8 +52,8 @@ func newPodParts(size int) podParts {
 	}
 }
 
-// managedFields returns managedFields of about the given size: one entry, with the fields of as many containers as
-// necessary.
+// managedFields returns managedFields of about the given size in bytes: one entry, with the fields of as many
+// containers as necessary.
 func managedFields(size int) string {
 	const start, end = `[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:containers":{`,
 		`}}},"manager":"deployer","operation":"Apply"}]`

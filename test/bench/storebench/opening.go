@@ -24,7 +24,8 @@ type Opening struct {
 	Store time.Duration
 	// CPU is the CPU time of the process.
 	CPU time.Duration
-	// Paced reports whether the watch cache tuned the garbage collector; otherwise it had Go's default settings.
+	// Paced reports whether the watch cache tuned the garbage collector. If it is false, the collector had Go's default
+	// settings.
 	Paced  bool
 	Memory Memory
 }
@@ -32,14 +33,14 @@ type Opening struct {
 // Seconds returns Time in seconds.
 func (o Opening) Seconds() float64 { return o.Time.Seconds() }
 
-// Ratio returns a number of bytes divided by the total size of the objects.
+// Ratio returns bytes divided by the total size of the objects.
 func (o Opening) Ratio(bytes int64) float64 { return float64(bytes) / float64(o.Bytes) }
 
 // PerObject returns the heap overhead per object: the live bytes beyond the size of the objects, divided by their
 // number.
 func (o Opening) PerObject() float64 { return float64(o.Memory.Live-o.Bytes) / float64(o.Objects) }
 
-// Open opens the store and the watch cache of a folder that contains the fleet, in a child process. If paced is set,
+// Open opens the store and the watch cache of folder, which contains the fleet, in a child process. If paced is set,
 // the cache tunes the garbage collector.
 func (f Fleet) Open(ctx context.Context, folder string, paced bool) (Opening, error) {
 	o, err := runChild[Opening](ctx, openingRole, parameters{Folder: folder, Paced: paced})
@@ -73,7 +74,7 @@ func runOpening(in io.Reader, out io.Writer) (err error) {
 	if opening.CPU, err = proc.CPU(os.Getpid()); err != nil {
 		return err
 	}
-	if err := untilIdle(); err != nil {
+	if err := waitUntilIdle(); err != nil {
 		return err
 	}
 	if opening.Memory, err = measureMemory(func() error { return opening.count(c) }); err != nil {
@@ -82,9 +83,9 @@ func runOpening(in io.Reader, out io.Writer) (err error) {
 	return json.NewEncoder(out).Encode(opening)
 }
 
-// untilIdle waits until the process is idle, because a watch cache reads its event history in the background after
+// waitUntilIdle waits until this process is idle, because a watch cache reads its event history in the background after
 // opening.
-func untilIdle() error {
+func waitUntilIdle() error {
 	const pause, little = 200 * time.Millisecond, 2 * proc.Tick
 	for before := time.Duration(-time.Hour); ; time.Sleep(pause) {
 		now, err := proc.CPU(os.Getpid())
@@ -95,7 +96,8 @@ func untilIdle() error {
 	}
 }
 
-// count sets Objects and Bytes from a list of the cache. The list is garbage when count returns.
+// count sets o.Objects and o.Bytes from a list of c. The list is garbage when count returns, so it does not add to the
+// live heap.
 func (o *Opening) count(c *watchcache.Cache) error {
 	list, err := c.List(context.Background(), watchcache.Query{Selection: watchcache.Selection{Kind: kind}})
 	o.Objects = len(list.Objects)

@@ -12,7 +12,7 @@ import (
 // none.
 const profileVariable = "CADASTRE_STOREBENCH_PROFILES"
 
-// WriteProfiles makes all child processes that are started later write CPU profiles to a folder.
+// WriteProfiles makes all child processes that are started later write CPU profiles to folder.
 func WriteProfiles(folder string) error {
 	return errors.Join(os.MkdirAll(folder, 0o700), os.Setenv(profileVariable, folder))
 }

@@ -20,7 +20,7 @@ const quota = 64 << 30
 type address struct{ Endpoint string }
 
 // serveEtcd is the main function of the child process that runs etcd. It reads its parameters from in, writes its
-// address to out, and serves until stdin is closed, which happens too if the benchmark is killed.
+// address to out, and serves until in is closed, which also happens if the benchmark is killed.
 func serveEtcd(in io.Reader, out io.Writer) error {
 	var o parameters
 	if err := json.NewDecoder(in).Decode(&o); err != nil {
@@ -36,7 +36,7 @@ func serveEtcd(in io.Reader, out io.Writer) error {
 	case err := <-server.Err():
 		return err
 	case <-time.After(startTimeout):
-		return errors.New("etcd: expected the server to be ready within 30s of its start, received no notification")
+		return errors.New("etcd was not ready within 30s of its start")
 	}
 	if err := json.NewEncoder(out).Encode(address{Endpoint: server.Clients[0].Addr().String()}); err != nil {
 		return err

@@ -7,10 +7,11 @@ import (
 
 // Target is a store on which a load runs.
 type Target interface {
-	// Commit writes a key by compare-and-swap and returns its new revision when it is durable; expected is 0 for a
-	// key that does not exist. The target takes ownership of the value.
+	// Commit sets key to value if its revision is expected (0 for a key that does not exist), and returns its new
+	// revision when it is durable. The target takes ownership of value.
 	Commit(ctx context.Context, key string, expected int64, value []byte) (int64, error)
-	// Watch counts the events of all keys until the context ends. It returns errCutOff if the watcher was too slow.
+	// Watch passes the number of received events of all keys to w until the context ends. It returns errCutOff if the
+	// watcher was too slow.
 	Watch(ctx context.Context, w *Watcher) error
 	// CPU returns the CPU time of the store's process.
 	CPU() (time.Duration, error)

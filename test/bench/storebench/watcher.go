@@ -91,8 +91,8 @@ func (ws *watchers) calls() (total int64) {
 	return total
 }
 
-// drain waits until the watchers have received the expected total number of events, but at most for limit. It returns
-// the time that it waited and the number of missing events.
+// drain waits until the watchers together have received the expected number of events, but at most for the duration
+// limit. It returns the time that it waited and the number of missing events.
 func (ws *watchers) drain(ctx context.Context, expected int64, limit time.Duration) (lag time.Duration, missing int64) {
 	start := time.Now()
 	for {

@@ -21,8 +21,9 @@ type testCase struct {
 	steps string
 }
 
-// hook is a webhook with a webhook configuration of its own. Its name begins with m for mutating or v for validating,
-// its path selects the behaviour of the test webhook, and more contains further fields of the webhook as YAML.
+// hook is a webhook with a webhook configuration of its own. name begins with m for a mutating or v for a validating
+// webhook, path selects the behaviour of the webhook server (see behaviours), and more contains further fields of the
+// webhook as YAML, which override the defaults of install.
 type hook struct{ name, path, more string }
 
 const (
@@ -39,8 +40,8 @@ func TestWebhooks(t *testing.T) {
 	}
 }
 
-// environment is the environment of one test case: a server, a namespace, and a webhook server that no other test case
-// uses.
+// environment is the environment of one test case: the API server, which all test cases share, and a namespace and a
+// webhook server of its own.
 type environment struct {
 	server
 	webhook   *webhook
@@ -51,7 +52,7 @@ func newEnvironment(t *testing.T) environment {
 	t.Helper()
 	env := environment{connect(t), startWebhook(t), "admission-" + rand.String(8)}
 	if a := env.call(t, "POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, env.namespace)); a.code != 201 {
-		t.Fatalf("creating the namespace: got status %d %s, want 201", a.code, a.body)
+		t.Fatalf("POST of the namespace = status %d %s, want 201", a.code, a.body)
 	}
 	return env
 }
@@ -85,7 +86,8 @@ func (test testCase) run(t *testing.T, env environment) {
 	log.check(t)
 }
 
-// install creates the configuration of the webhook, and waits until the server calls it.
+// install creates the webhook configuration of h, and waits until the server calls it. The configuration is deleted at
+// the end of the test.
 func (h hook) install(t *testing.T, s server, w *webhook, namespace string) {
 	t.Helper()
 	kind, resource := "MutatingWebhookConfiguration", "mutatingwebhookconfigurations"
@@ -116,15 +118,16 @@ func (h hook) install(t *testing.T, s server, w *webhook, namespace string) {
 		t.Fatal(err)
 	}
 	if a := s.call(t, "POST", registration+resource, string(text)); a.code != 201 {
-		t.Fatalf("creating %s: got status %d %s, want 201", name, a.code, a.body)
+		t.Fatalf("POST of %s = status %d %s, want 201", name, a.code, a.body)
 	}
 	t.Cleanup(func() { s.call(t, "DELETE", registration+resource+"/"+name, "") })
 	s.wait(t, w, namespace, kind, resource)
 }
 
-// wait returns when the server has observed all webhook configurations of a kind that were created before.
-// kube-apiserver observes them in the order of their creation, but after it has responded to it. When a sentinel
-// webhook that is created last denies a request, all others are therefore active.
+// wait returns when the server has observed all webhook configurations of the given kind that have been created so far.
+// kube-apiserver observes configurations in the order of their creation, but some time after it has responded to the
+// creation. Therefore wait creates a further configuration, the sentinel: when its webhook denies a request, all
+// earlier webhooks are active too.
 func (s server) wait(t *testing.T, w *webhook, namespace, kind, resource string) {
 	t.Helper()
 	if target.Implementation() == target.Cadastre {

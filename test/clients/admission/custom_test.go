@@ -46,15 +46,16 @@ type customTestCase struct {
 // byWebhook is a spec.conversion that calls the webhook server of the test case.
 const byWebhook = `"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"URL/convert","caBundle":"BUNDLE"}}},`
 
-// define creates the CustomResourceDefinition of a test case, and waits until its resource is served.
-func (p environment) define(t *testing.T, conversion string) {
+// define creates the CustomResourceDefinition of the test case, with conversion as spec.conversion, and waits until its
+// resource is served.
+func (env environment) define(t *testing.T, conversion string) {
 	t.Helper()
-	s, w, namespace := p.server, p.webhook, p.namespace
+	s, w, namespace := env.server, env.webhook, env.namespace
 	const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 	conversion = strings.NewReplacer("URL", w.URL, "BUNDLE", w.bundle()).Replace(conversion)
 	body := strings.NewReplacer("NAMESPACE", namespace, "CONVERSION", conversion).Replace(definition)
 	if a := s.call(t, "POST", definitions, body); a.code != 201 {
-		t.Fatalf("creating the CustomResourceDefinition: got status %d %s, want 201", a.code, a.body)
+		t.Fatalf("POST of the CustomResourceDefinition = status %d %s, want 201", a.code, a.body)
 	}
 	t.Cleanup(func() { s.call(t, "DELETE", definitions+"/widgets."+namespace+".example.com", "") })
 	testwait.For(t, "the kind to be served", func() bool {

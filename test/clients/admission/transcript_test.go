@@ -25,23 +25,23 @@ type transcript struct {
 }
 
 // add appends a request, the webhook calls that it caused, and its response to the transcript.
-func (s *transcript) add(request string, calls []webhookCall, a apiResponse) {
-	fmt.Fprintf(s, "# %s\n", s.replacer.Replace(request))
+func (tr *transcript) add(request string, calls []webhookCall, a apiResponse) {
+	fmt.Fprintf(tr, "# %s\n", tr.replacer.Replace(request))
 	var reviews []string
 	for _, one := range calls {
-		reviews = append(reviews, fmt.Sprintf("asked %s %s\n", s.clean(one.path), s.clean(indented(one.review))))
+		reviews = append(reviews, fmt.Sprintf("asked %s %s\n", tr.clean(one.path), tr.clean(indentedJSON(one.review))))
 	}
 	slices.Sort(reviews) // the order of webhooks that are called concurrently varies
 	for _, review := range reviews {
-		s.WriteString(review)
+		tr.WriteString(review)
 	}
 	for _, warning := range a.warnings {
-		fmt.Fprintf(s, "warned %s\n", s.clean(warning))
+		fmt.Fprintf(tr, "warned %s\n", tr.clean(warning))
 	}
-	fmt.Fprintf(s, "answered %d %s\n\n", a.code, s.clean(indented(parsed(a.body))))
+	fmt.Fprintf(tr, "answered %d %s\n\n", a.code, tr.clean(indentedJSON(decodeJSON(a.body))))
 }
 
-func parsed(text string) any {
+func decodeJSON(text string) any {
 	var v any
 	if json.Unmarshal([]byte(text), &v) != nil {
 		return text
@@ -49,9 +49,9 @@ func parsed(text string) any {
 	return v
 }
 
-// indented returns a value as indented JSON. It removes userInfo, which differs between servers, and sorts
+// indentedJSON returns v as indented JSON. It modifies v: it removes userInfo, which differs between servers, and sorts
 // managedFields, whose order depends on the second in which they were written.
-func indented(v any) string {
+func indentedJSON(v any) string {
 	sortManagedFields(v)
 	if review, ok := v.(map[string]any); ok {
 		if request, ok := review["request"].(map[string]any); ok {
@@ -70,7 +70,7 @@ func indented(v any) string {
 	return string(text)
 }
 
-// sortManagedFields sorts all managedFields within a value, ignoring their times.
+// sortManagedFields sorts all managedFields within v in place, ignoring their times.
 func sortManagedFields(v any) {
 	switch v := v.(type) {
 	case []any:
@@ -87,7 +87,7 @@ func sortManagedFields(v any) {
 	}
 }
 
-// withoutTime returns a managed fields entry as text, without its time.
+// withoutTime returns entry, a managed fields entry, as text without its time.
 func withoutTime(entry any) string {
 	fields, ok := entry.(map[string]any)
 	if !ok {
@@ -114,23 +114,24 @@ var masks = []struct {
 	{regexp.MustCompile(`lookup ([a-z.]+) on [0-9.:]+`), "lookup $1 on DNS"},
 }
 
-func (s *transcript) clean(text string) string {
-	text = s.replacer.Replace(text)
+func (tr *transcript) clean(text string) string {
+	text = tr.replacer.Replace(text)
 	for _, n := range masks {
 		text = n.pattern.ReplaceAllString(text, n.instead)
 	}
 	return text
 }
 
-// check compares the transcript with the one in testdata. With -record it writes the transcript to testdata instead.
-func (s *transcript) check(t *testing.T) {
+// check compares the transcript with the file in testdata that has the name of the test. With -record it writes the
+// transcript to testdata instead.
+func (tr *transcript) check(t *testing.T) {
 	t.Helper()
 	file := filepath.Join("testdata", strings.ReplaceAll(filepath.Base(t.Name()), " ", "-")+".txt")
 	if *record {
 		if target.Implementation() != target.KubeAPIServer {
-			t.Fatalf("-record: expected %s=%s, because only transcripts of kube-apiserver are recorded", target.Variable, target.KubeAPIServer)
+			t.Fatalf("-record requires %s=%s, because only transcripts of kube-apiserver are recorded", target.Variable, target.KubeAPIServer)
 		}
-		if err := os.WriteFile(file, []byte(s.String()), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(tr.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -139,18 +140,18 @@ func (s *transcript) check(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.String() == string(want) {
+	if tr.String() == string(want) {
 		return
 	}
-	got, expected := strings.Split(s.String(), "\n"), strings.Split(string(want), "\n")
+	got, expected := strings.Split(tr.String(), "\n"), strings.Split(string(want), "\n")
 	for i := range max(len(got), len(expected)) {
 		if i >= len(got) || i >= len(expected) || got[i] != expected[i] {
-			t.Fatalf("%s:%d: first difference; got:\n%s\nwant:\n%s", file, i+1, excerpt(got, i), excerpt(expected, i))
+			t.Fatalf("%s:%d: the transcript differs; got:\n%s\nwant:\n%s", file, i+1, excerpt(got, i), excerpt(expected, i))
 		}
 	}
 }
 
-// excerpt returns the lines around the line with index i.
+// excerpt returns the line with index i, up to 4 lines before it and up to 11 lines after it.
 func excerpt(lines []string, i int) string {
 	return strings.Join(lines[min(len(lines), max(0, i-4)):min(len(lines), i+12)], "\n")
 }

@@ -42,7 +42,7 @@ func (w *webhook) bundle() string {
 	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: w.Certificate().Raw}))
 }
 
-// take returns the requests that were received since the last call of take.
+// take returns the requests that the webhook server has received since the previous call of take.
 func (w *webhook) take() []webhookCall {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -199,7 +199,8 @@ var behaviours = map[string]func(answer, response, request map[string]any){
 	},
 }
 
-// groupOf returns the API group of the object in a review, with a trailing slash. It returns "" for the core group.
+// groupOf returns the API group of the object in request, the request of a review, with a trailing slash. It returns ""
+// for the core group.
 func groupOf(request map[string]any) string {
 	kind, _ := request["kind"].(map[string]any)
 	if kind["group"] == "" {

@@ -29,7 +29,7 @@ func webDeployment(namespace string, replicas int32) *applyapps.DeploymentApplyC
 
 func TestApplyAndExtract(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	deployments := client.AppsV1().Deployments(namespace)
 	ctx := t.Context()
 
@@ -65,7 +65,7 @@ func TestApplyAndExtract(t *testing.T) {
 
 func TestApplyConflict(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	deployments := client.AppsV1().Deployments(namespace)
 	ctx := t.Context()
 
@@ -91,13 +91,13 @@ func TestApplyConflict(t *testing.T) {
 	released, err := deployments.Apply(ctx, applyapps.Deployment("web", namespace), metav1.ApplyOptions{FieldManager: "scaler"})
 	check(t, err)
 	if *released.Spec.Replicas != 5 || !slices.Equal(owners(released.ManagedFields, `"f:replicas"`), []string{"ci"}) {
-		t.Errorf("after scaler released the field: %d replicas, owned by %v; want 5, owned by ci", *released.Spec.Replicas, owners(released.ManagedFields, `"f:replicas"`))
+		t.Errorf("after scaler released the field: spec.replicas = %d, owned by %v; want 5, owned by ci", *released.Spec.Replicas, owners(released.ManagedFields, `"f:replicas"`))
 	}
 }
 
 func TestApplyPrunesRemovedFields(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	ctx := t.Context()
 
@@ -120,7 +120,7 @@ func TestApplyPrunesRemovedFields(t *testing.T) {
 
 func TestApplyStatus(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	deployments := client.AppsV1().Deployments(namespace)
 	ctx := t.Context()
 
@@ -163,7 +163,7 @@ func TestApplyStatus(t *testing.T) {
 
 func TestScale(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	deployments := client.AppsV1().Deployments(namespace)
 	ctx := t.Context()
 
@@ -205,7 +205,7 @@ func TestScale(t *testing.T) {
 
 func TestApplyIsRejected(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	ctx := t.Context()
 	apply := func(configuration *applycore.ConfigMapApplyConfiguration, options metav1.ApplyOptions) error {
 		_, err := client.CoreV1().ConfigMaps(namespace).Apply(ctx, configuration, options)
@@ -243,8 +243,7 @@ func conflictCauses(t *testing.T, err error) []metav1.StatusCause {
 	return status.Status().Details.Causes
 }
 
-// owners returns the field managers, each with its subresource, of the managed fields entries whose fieldsV1 contains
-// the text field.
+// owners returns the field managers of the entries whose fieldsV1 contains the string field, each with its subresource.
 func owners(entries []metav1.ManagedFieldsEntry, field string) []string {
 	var owners []string
 	for _, entry := range entries {

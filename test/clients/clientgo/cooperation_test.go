@@ -26,7 +26,7 @@ import (
 func TestRetryOnConflict(t *testing.T) {
 	t.Parallel()
 	const writers, each = 4, 5
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	ctx := t.Context()
 	_, err := maps.Create(ctx, configMap("counter", map[string]string{"n": "0"}), metav1.CreateOptions{})
@@ -68,7 +68,7 @@ func TestRetryOnConflict(t *testing.T) {
 // candidate acquires it.
 func TestLeaderElection(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	leaders := make(chan string, 2)
 
 	candidate := func(name string) context.CancelFunc {
@@ -122,7 +122,7 @@ func expectLeader(t *testing.T, leaders <-chan string, want string) {
 // TestEventRecorders checks that events that are recorded through v1 and through events.k8s.io/v1 are the same objects.
 func TestEventRecorders(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	object, err := client.CoreV1().ConfigMaps(namespace).Create(t.Context(), configMap("subject", nil), metav1.CreateOptions{})
 	check(t, err)
 	subject, err := reference.GetReference(scheme.Scheme, object)
@@ -140,11 +140,11 @@ func TestEventRecorders(t *testing.T) {
 	recent.NewRecorder(scheme.Scheme, "example.org/tester").
 		Eventf(subject, nil, corev1.EventTypeNormal, "Calm", "Waiting", "it %s", "passes")
 
-	trouble := recorded(t, client, namespace, "involvedObject.name=subject,reason=Trouble,type=Warning")
+	trouble := waitForEvent(t, client, namespace, "involvedObject.name=subject,reason=Trouble,type=Warning")
 	if trouble.Message != "it happens" || trouble.Count != 1 || trouble.InvolvedObject.UID != object.UID || trouble.Source.Component != "tester" {
 		t.Errorf("event = %+v, want the fields of the v1 recorder", trouble)
 	}
-	calm := recorded(t, client, namespace, "involvedObject.kind=ConfigMap,reason=Calm")
+	calm := waitForEvent(t, client, namespace, "involvedObject.kind=ConfigMap,reason=Calm")
 	if calm.Message != "it passes" || calm.Action != "Waiting" || calm.ReportingController != "example.org/tester" || calm.EventTime.IsZero() {
 		t.Errorf("event = %+v, want the fields of the events.k8s.io recorder", calm)
 	}
@@ -155,8 +155,8 @@ func TestEventRecorders(t *testing.T) {
 	}
 }
 
-// recorded waits for the only event that matches the field selector, and returns it.
-func recorded(t *testing.T, client kubernetes.Interface, namespace, selector string) corev1.Event {
+// waitForEvent waits until exactly one event matches the field selector, and returns that event.
+func waitForEvent(t *testing.T, client kubernetes.Interface, namespace, selector string) corev1.Event {
 	t.Helper()
 	var found *corev1.EventList
 	eventually(t, "one event with "+selector, func() bool {

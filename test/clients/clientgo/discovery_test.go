@@ -112,7 +112,7 @@ func TestOpenAPI(t *testing.T) {
 		}
 	}
 	if url := apps.ServerRelativeURL(); !strings.Contains(url, "hash=") {
-		t.Errorf("URL %s has no hash, want one so that clients can cache the document", url)
+		t.Errorf("URL %s contains no hash, want a hash, with which clients can cache the document", url)
 	}
 
 	// OpenAPISchema requests OpenAPI v2 as protobuf.

@@ -69,7 +69,7 @@ func TestMetadataClient(t *testing.T) {
 	t.Parallel()
 	all, err := metadata.NewForConfig(target.Config(t))
 	check(t, err)
-	typed, namespace := typed(t)
+	typed, namespace := typedClient(t)
 	client := all.Resource(configMaps).Namespace(namespace)
 	ctx := t.Context()
 	createConfigMaps(t, typed, namespace, 2)

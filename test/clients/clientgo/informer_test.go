@@ -22,7 +22,7 @@ import (
 
 func TestSharedInformers(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	ctx := t.Context()
 	createConfigMaps(t, client, namespace, 2)
 
@@ -78,7 +78,7 @@ func start(t *testing.T, factory informers.SharedInformerFactory) {
 // TestInitialEvents checks a watch with sendInitialEvents, which informers use by default.
 func TestInitialEvents(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	createConfigMaps(t, client, namespace, 2)
 
 	events, err := client.CoreV1().ConfigMaps(namespace).Watch(t.Context(), metav1.ListOptions{
@@ -113,7 +113,7 @@ func TestInitialEvents(t *testing.T) {
 func TestInformerUsesInitialEvents(t *testing.T) {
 	t.Parallel()
 	var streams, lists atomic.Int32
-	client, namespace := intercepted(t, func(request *http.Request) (*http.Response, bool) {
+	client, namespace := interceptedClient(t, func(request *http.Request) (*http.Response, bool) {
 		query := request.URL.Query()
 		switch {
 		case !strings.HasSuffix(request.URL.Path, "/configmaps"):
@@ -139,13 +139,13 @@ func TestInformerAfterGone(t *testing.T) {
 	const gone = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 		`"message":"too old resource version: 1 (2)","reason":"Expired","code":410}}` + "\n"
 	var streams, answeredGone atomic.Int32
-	client, namespace := intercepted(t, func(request *http.Request) (*http.Response, bool) {
+	client, namespace := interceptedClient(t, func(request *http.Request) (*http.Response, bool) {
 		query := request.URL.Query()
 		if !strings.HasSuffix(request.URL.Path, "/configmaps") || query.Get("watch") == "" {
 			return nil, false
 		}
 		if query.Get("sendInitialEvents") == "true" && streams.Add(1) == 1 {
-			// The first watch ends after its initial events, so that the informer resumes it.
+			// End the first watch after its initial events, so that the informer resumes it.
 			query.Set("timeoutSeconds", "1")
 			request.URL.RawQuery = query.Encode()
 			return nil, false
@@ -173,9 +173,9 @@ func TestInformerAfterGone(t *testing.T) {
 	})
 }
 
-// intercepted returns a client whose requests are passed to intercept, which may respond instead of the server, and a
-// namespace.
-func intercepted(t *testing.T, intercept func(*http.Request) (*http.Response, bool)) (*kubernetes.Clientset, string) {
+// interceptedClient returns a client and a namespace for the test. Every request of the client is passed to intercept.
+// If intercept returns true, its response is used, and the request is not sent to the server.
+func interceptedClient(t *testing.T, intercept func(*http.Request) (*http.Response, bool)) (*kubernetes.Clientset, string) {
 	t.Helper()
 	config := target.Config(t)
 	config.ContentType = "application/json"

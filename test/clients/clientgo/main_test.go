@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	os.Exit(target.Suite{M: m}.Run())
 }
 
-// typed returns a typed client, and a namespace for the test.
-func typed(t *testing.T) (*kubernetes.Clientset, string) {
+// typedClient returns a typed client of the server under test, and a new namespace for the test.
+func typedClient(t *testing.T) (*kubernetes.Clientset, string) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(target.Config(t))
 	check(t, err)
@@ -60,7 +60,7 @@ func deployment(name string) *appsv1.Deployment {
 	}
 }
 
-// next returns the next event of a watch that is not a bookmark.
+// next returns the next event of a watch, and skips bookmarks. It fails the test if the watch ends or times out.
 func next(t *testing.T, events watch.Interface) watch.Event {
 	t.Helper()
 	for {
@@ -75,11 +75,11 @@ func nextOrBookmark(t *testing.T, events watch.Interface) watch.Event {
 	select {
 	case event, open := <-events.ResultChan():
 		if !open {
-			t.Fatal("watch ended, want another event")
+			t.Fatal("the watch ended, want a further event")
 		}
 		return event
 	case <-time.After(timeout):
-		t.Fatal("timed out waiting for an event")
+		t.Fatal("timed out waiting for an event of the watch")
 	}
 	return watch.Event{}
 }

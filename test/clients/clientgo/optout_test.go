@@ -37,7 +37,8 @@ const cborGate = "--feature-gates=CBORServingAndStorage=true"
 // allMedia lists the media types that client-go supports. CBOR requires a feature gate, see TestMain.
 var allMedia = []string{"application/json", "application/vnd.kubernetes.protobuf", "application/cbor"}
 
-// wantNoManagedFields fails the test if an object has no name, or has managedFields.
+// wantNoManagedFields fails the test if o has managedFields. It fails too if o has no name, because o was not decoded
+// then.
 func wantNoManagedFields(t *testing.T, context string, o runtime.Object) {
 	t.Helper()
 	accessor, err := meta.Accessor(o)
@@ -53,7 +54,7 @@ func wantNoManagedFields(t *testing.T, context string, o runtime.Object) {
 }
 
 // TestOptOut sends requests in every media type, and checks the media types of the responses. Dynamic clients select
-// the media type themselves: CBOR if it is enabled and otherwise JSON, but never protobuf, which requires types.
+// the media type themselves: CBOR if the feature gate enables it, or JSON if not; never protobuf, which requires types.
 // Metadata clients use protobuf.
 func TestOptOut(t *testing.T) {
 	server := target.ConfigWith(t, cborGate)
@@ -75,7 +76,7 @@ func TestOptOut(t *testing.T) {
 	}
 }
 
-// withStream returns a media type, and the media type of watches in it if that is different.
+// withStream returns media and, if watches use a different media type, that media type.
 func withStream(media string) []string {
 	if media == "application/cbor" {
 		return []string{media, "application/cbor-seq"}
@@ -83,8 +84,8 @@ func withStream(media string) []string {
 	return []string{media}
 }
 
-// withRecordedMedia runs a test with a config that opts out of managedFields, and checks the Accept headers of its
-// requests and the media types of the responses.
+// withRecordedMedia calls test with a config that opts out of managedFields and prefers media. It checks that the
+// Accept headers of all requests contain the opt-out, and that the media types of the responses are the expected ones.
 func withRecordedMedia(t *testing.T, server *rest.Config, media string, expected []string, test func(t *testing.T, config *rest.Config)) {
 	var recorder target.MediaRecorder
 	config := client.WithoutManagedFields(recorder.Config(server))
@@ -278,10 +279,10 @@ func TestOptOutGate(t *testing.T) {
 		got, err := clients.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, []byte(`{"metadata":{"labels":{"gate":"x`+gate+`"}}}`), metav1.PatchOptions{})
 		check(t, err)
 		if hasManagedFields := len(got.ManagedFields) > 0; hasManagedFields != want {
-			t.Errorf("feature gate %q: object has managedFields = %v, want %v", gate, hasManagedFields, want)
+			t.Errorf("feature gate %q: object has managedFields: got %v, want %v", gate, hasManagedFields, want)
 		}
 		if requested := strings.Contains(strings.Join(recorder.Accepts(), ","), "drop="); requested == want {
-			t.Errorf("feature gate %q: Accept contains drop= = %v, want %v", gate, requested, !want)
+			t.Errorf("feature gate %q: Accept contains drop=: got %v, want %v", gate, requested, !want)
 		}
 	}
 }

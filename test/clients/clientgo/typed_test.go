@@ -20,7 +20,7 @@ import (
 
 func TestObjectLifecycle(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	ctx := t.Context()
 
@@ -37,7 +37,7 @@ func TestObjectLifecycle(t *testing.T) {
 	updated, err := maps.Update(ctx, created, metav1.UpdateOptions{})
 	check(t, err)
 	if updated.ResourceVersion == created.ResourceVersion || updated.UID != created.UID {
-		t.Errorf("after Update: resourceVersion %s and uid %s, want another resourceVersion and the same uid as before: %s and %s",
+		t.Errorf("after Update(): resourceVersion %s and uid %s, want a resourceVersion other than %[3]s and uid %[4]s",
 			updated.ResourceVersion, updated.UID, created.ResourceVersion, created.UID)
 	}
 	if _, err := maps.Update(ctx, created, metav1.UpdateOptions{}); !errors.IsConflict(err) {
@@ -60,7 +60,7 @@ func TestObjectLifecycle(t *testing.T) {
 
 func TestUpdateManagers(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	ctx := t.Context()
 
@@ -88,7 +88,7 @@ func TestUpdateManagers(t *testing.T) {
 
 func TestPreconditions(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	ctx := t.Context()
 
@@ -108,7 +108,7 @@ func TestPreconditions(t *testing.T) {
 
 func TestFinalizers(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	ctx := t.Context()
 
@@ -133,7 +133,7 @@ func TestFinalizers(t *testing.T) {
 
 func TestOrphansAndForegroundDeletion(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	ctx := t.Context()
 
@@ -168,7 +168,7 @@ func TestOrphansAndForegroundDeletion(t *testing.T) {
 
 func TestListInPages(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	ctx := t.Context()
 	createConfigMaps(t, client, namespace, 5)
@@ -193,7 +193,7 @@ func TestListInPages(t *testing.T) {
 
 func TestSelectors(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	createConfigMaps(t, client, namespace, 3)
 
@@ -223,7 +223,7 @@ func TestSelectors(t *testing.T) {
 
 func TestDeleteCollection(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	createConfigMaps(t, client, namespace, 3)
 
@@ -237,7 +237,7 @@ func TestDeleteCollection(t *testing.T) {
 
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	ctx := t.Context()
 
@@ -277,7 +277,7 @@ func TestWatch(t *testing.T) {
 
 func TestDeletedEventHasRevisionOfDeletion(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	ctx := t.Context()
 
@@ -295,7 +295,7 @@ func TestDeletedEventHasRevisionOfDeletion(t *testing.T) {
 
 func TestDryRun(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	ctx := t.Context()
 
@@ -361,7 +361,7 @@ func TestProtobuf(t *testing.T) {
 
 func TestWatchTimeout(t *testing.T) {
 	t.Parallel()
-	client, namespace := typed(t)
+	client, namespace := typedClient(t)
 	events, err := client.CoreV1().ConfigMaps(namespace).Watch(t.Context(), metav1.ListOptions{TimeoutSeconds: ptr.To(int64(1))})
 	check(t, err)
 	defer events.Stop()

@@ -69,11 +69,11 @@ func TestManager(t *testing.T) {
 		t.Errorf("controller reference of the deployment = %v, want shop", owner)
 	}
 	check(t, direct.Get(t.Context(), key, &deployment))
-	if got, want := writers(&deployment), []string{"clients/status", "website"}; !slices.Equal(got, want) {
+	if got, want := fieldManagers(&deployment), []string{"clients/status", "website"}; !slices.Equal(got, want) {
 		t.Errorf("field managers of the deployment = %v, want %v", got, want)
 	}
 
-	// In the steady state no object is written, because a no-op apply causes no event.
+	// Wait until no object is written any more: in the steady state all applies are no-ops, which cause no events.
 	eventually(t, "no more writes", func() bool {
 		before := deployment.ResourceVersion
 		time.Sleep(300 * time.Millisecond) // reconcilers react within milliseconds
@@ -89,7 +89,8 @@ func TestManager(t *testing.T) {
 	})
 }
 
-// startManager runs both reconcilers, with leader election, until the end of the test.
+// startManager starts a manager with both reconcilers and leader election, and returns it. The manager is stopped at
+// the end of the test.
 func startManager(t *testing.T, namespace string) ctrl.Manager {
 	t.Helper()
 	manager, err := ctrl.NewManager(target.Config(t), ctrl.Options{
@@ -109,7 +110,7 @@ func startManager(t *testing.T, namespace string) ctrl.Manager {
 	return manager
 }
 
-// run starts a runnable in the background, and stops it at the end of the test.
+// run starts runnable in a goroutine, stops it at the end of the test, and fails the test if Start returns an error.
 func run(t *testing.T, name string, runnable interface{ Start(context.Context) error }) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -118,13 +119,13 @@ func run(t *testing.T, name string, runnable interface{ Start(context.Context) e
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("%s ended with error %v, want it to run until the end of the test", name, err)
+			t.Errorf("%s: Start() = %v, want nil at the end of the test", name, err)
 		}
 	})
 }
 
-// writers returns the field managers of an object, each with its subresource.
-func writers(object client.Object) []string {
+// fieldManagers returns the field managers of object, each with its subresource, sorted.
+func fieldManagers(object client.Object) []string {
 	names := map[string]bool{}
 	for _, entry := range object.GetManagedFields() {
 		name := entry.Manager

@@ -28,9 +28,9 @@ const (
 )
 
 // TestCacheWithoutManagedFields checks that the objects in a cache have no managedFields if its config opts out of
-// them, whether or not the server supports that. It also checks the media type of the requests: typed objects use that
-// of the config, which is protobuf by default (for CBOR see TestNoTypedCBOR); unstructured objects use CBOR if it is
-// enabled; metadata uses protobuf.
+// them, whether or not the server supports that. It also checks the media type of the requests: caches of typed objects
+// use the media type of the config, which is protobuf by default (for CBOR see TestNoTypedCBOR); caches of unstructured
+// objects use CBOR if it is enabled; caches of metadata use protobuf.
 func TestCacheWithoutManagedFields(t *testing.T) {
 	server := target.ConfigWith(t, cborGate)
 	clients := kubernetes.NewForConfigOrDie(server)
@@ -60,8 +60,8 @@ func TestCacheWithoutManagedFields(t *testing.T) {
 	}
 }
 
-// wantInCache checks that a cache contains an object that existed before it started, and an object that is created
-// later, both without managedFields.
+// wantInCache checks that a cache contains an object that was created before the cache started, and an object that was
+// created later, both without managedFields.
 func wantInCache(t *testing.T, config *rest.Config, maps typedcore.ConfigMapInterface, object client.Object, namespace string) {
 	objects, err := cache.New(config, cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}})
 	check(t, err)

@@ -16,8 +16,8 @@ func (r *rolloutReconciler) register(manager ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(manager).Named("rollout").For(&appsv1.Deployment{}).Complete(r)
 }
 
-// Reconcile updates the status of a Deployment. It returns a conflict as an error, after which controller-runtime
-// retries it.
+// Reconcile updates the status of a Deployment. It returns a conflict as an error, because controller-runtime calls
+// Reconcile again after an error.
 func (r *rolloutReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var deployment appsv1.Deployment
 	if err := r.client.Get(ctx, request.NamespacedName, &deployment); err != nil {

@@ -8,22 +8,23 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// parts draws between one and maxParts random parts from the given ones, and replaces their placeholders.
-func (g *generator) parts(from []document.Value, maxParts int) []document.Value {
+// parts returns between 1 and maxParts randomly chosen elements of choices, possibly the same element several times,
+// with placeholders replaced.
+func (g *generator) parts(choices []document.Value, maxParts int) []document.Value {
 	var parts []document.Value
 	for range 1 + g.IntN(maxParts) {
-		parts = append(parts, g.substituted(pick(g, from)))
+		parts = append(parts, g.substitute(pick(g, choices)))
 	}
 	return parts
 }
 
 // object returns a valid object: the base of the version with the given parts merged into it.
 func (g *generator) object(v version, parts []document.Value) document.Value {
-	return g.named(v, merged(v.base, parts...))
+	return g.withIdentity(v, mergeParts(v.base, parts...))
 }
 
-// named returns the body with apiVersion, kind and metadata.name.
-func (g *generator) named(v version, body document.Value) document.Value {
+// withIdentity returns body with the apiVersion and kind of v, and with the name of the object.
+func (g *generator) withIdentity(v version, body document.Value) document.Value {
 	meta := document.NewMap()
 	if given := body.Get("metadata"); !given.IsAbsent() {
 		meta = given
@@ -32,20 +33,20 @@ func (g *generator) named(v version, body document.Value) document.Value {
 		With("metadata", meta.With("name", document.NewString(g.kind.name())))
 }
 
-// substituted replaces each placeholder <s:a|b> or <v:1|2> in a part by one of its choices. The choices of s are
-// strings; those of v are integers if they can be parsed as such.
-func (g *generator) substituted(part document.Value) document.Value {
+// substitute replaces each placeholder such as <s:a|b> or <v:1|2> in part with one of its choices. The choices of <s:…>
+// are strings. A choice of <v:…> is an integer if it can be parsed as an integer, or a string if not.
+func (g *generator) substitute(part document.Value) document.Value {
 	switch part.Kind() {
 	case document.Map:
 		drawn := document.NewMap()
 		for name, value := range part.Fields() {
-			drawn = drawn.With(name, g.substituted(value))
+			drawn = drawn.With(name, g.substitute(value))
 		}
 		return drawn
 	case document.List:
 		var items []document.Value
 		for _, item := range part.Items() {
-			items = append(items, g.substituted(item))
+			items = append(items, g.substitute(item))
 		}
 		return document.NewList(items...)
 	case document.String:
@@ -70,7 +71,7 @@ func (g *generator) choiceOf(word document.Value) document.Value {
 
 const unknownField = "nobodyKnows"
 
-// withUnknown adds an unknown field at a random path of a body.
+// withUnknown returns body with an unknown field in a randomly chosen map.
 func (g *generator) withUnknown(body document.Value) document.Value {
 	var maps []fieldPath
 	for _, p := range fieldPaths(body) {
@@ -93,8 +94,8 @@ func hasArbitraryKeys(name string) bool {
 	return false
 }
 
-// keyFields lists fields that identify the items of lists. An item is identified by the first of these fields that it
-// has.
+// keyFields lists fields that identify the items of lists. An item is identified by the first field in this list that
+// it has.
 var keyFields = []string{"uid", "name", "containerPort", "port", "mountPath", "type", "key", "ip", "host", "topologyKey"}
 
 func keyOf(item document.Value) (string, document.Value) {
@@ -106,8 +107,8 @@ func keyOf(item document.Value) (string, document.Value) {
 	return "", document.Value{}
 }
 
-// merged merges parts into a base: maps by field, and list items by their key. The last value of a field wins.
-func merged(base document.Value, parts ...document.Value) document.Value {
+// mergeParts merges parts into base: maps by field, and list items by their key. The last value of a field wins.
+func mergeParts(base document.Value, parts ...document.Value) document.Value {
 	for _, part := range parts {
 		base = mergeValues(base, part)
 	}
@@ -145,8 +146,8 @@ func withItem(items []document.Value, item document.Value) []document.Value {
 	return append(items, item)
 }
 
-// withNulls often replaces a field of a patch by null. It excludes key fields, because patches of items without a key
-// are not tested here, and fields within lists that patches replace as a whole.
+// withNulls often replaces one field of body, a patch, with null. It never replaces key fields, because patches of
+// items without a key are not tested here, nor fields within lists that patches replace as a whole.
 func (g *generator) withNulls(body document.Value) document.Value {
 	places := slices.DeleteFunc(fieldsOf(body), func(p fieldPath) bool {
 		name := p[len(p)-1]
@@ -158,7 +159,7 @@ func (g *generator) withNulls(body document.Value) document.Value {
 	return body
 }
 
-// isInReplacedList reports whether a path is within a list without merge keys, which a patch replaces as a whole.
+// isInReplacedList reports whether p is within a list without merge keys, which a patch replaces as a whole.
 func isInReplacedList(p fieldPath) bool {
 	for i, name := range p {
 		if isIndex(name) && mergeKeys[p[i-1]] == nil {
@@ -168,8 +169,8 @@ func isInReplacedList(p fieldPath) bool {
 	return false
 }
 
-// withoutContainers sometimes replaces all labels, or another field of the spec, by null. An edit that removed only the
-// last entry of a map would send an empty map, which Cadastre retains.
+// withoutContainers sometimes replaces one field of the spec or of the metadata, or one other top-level field, with
+// null. An edit that removed only the last entry of a map would send an empty map, which Cadastre retains.
 func (g *generator) withoutContainers(body document.Value) document.Value {
 	places := slices.DeleteFunc(fieldsOf(body), func(p fieldPath) bool {
 		return len(p) > 2 || len(p) == 1 && (p[0] == "spec" || p[0] == "metadata") || len(p) == 2 && p[0] != "spec" && p[0] != "metadata"
@@ -180,7 +181,7 @@ func (g *generator) withoutContainers(body document.Value) document.Value {
 	return body
 }
 
-// operations returns a JSON patch with random operations that add, replace, remove or test parts of a body.
+// operations returns a JSON patch with one or two random operations that add, replace, remove or test parts of body.
 func (g *generator) operations(body document.Value) document.Value {
 	var operations []document.Value
 	candidates := fieldPaths(body)[1:]
@@ -207,14 +208,14 @@ func (g *generator) operations(body document.Value) document.Value {
 	return document.NewList(operations...)
 }
 
-// transfer returns a JSON patch operation that copies or moves a label.
+// transfer returns a JSON patch operation that copies or moves a label or an annotation.
 func (g *generator) transfer() document.Value {
 	places := []string{"/metadata/labels/x", "/metadata/labels/y", "/metadata/annotations/x"}
 	return field("op", document.NewString(pick(g, []string{"copy", "move"}))).
 		With("from", document.NewString(pick(g, places))).With("path", document.NewString(pick(g, places)))
 }
 
-// without returns a copy of a list without the item i. If i is the length of the list, it copies the whole list.
+// without returns a copy of list without the item with index i. If i is the length of list, the copy has all items.
 func without[T any](list []T, i int) []T {
 	if i == len(list) {
 		return slices.Clone(list)

@@ -22,8 +22,9 @@ type Finding struct {
 	Failure *applytest.Failure
 	// Unusable is the reason for which the history could not be compared. It is empty if the history was compared.
 	Unusable string
-	// Known lists the deliberate differences in the responses, by their titles in docs/differences.md. Compared is the
-	// number of steps before the first step whose response cannot be compared because of them.
+	// Known lists the titles of the deliberate differences in the responses, as in docs/differences.md. Compared is the
+	// number of steps that were compared: those before the first step whose response cannot be compared because of
+	// these differences.
 	Known    []string
 	Compared int
 }
@@ -32,7 +33,7 @@ type Finding struct {
 func (f Finding) Differs() bool { return f.Failure != nil }
 
 // objectNeverCreated is the Unusable reason of a history that uses a variable of an object that was never created.
-const objectNeverCreated = "a variable of an object that was never made"
+const objectNeverCreated = "a variable of an object that was never created"
 
 // Pair is a pair of servers whose responses are compared.
 type Pair interface {
@@ -74,7 +75,7 @@ func (s Servers) Compare(ctx context.Context, histories []History) ([]Finding, e
 			f.Unusable = objectNeverCreated
 		case result.Failure != nil && onlyAdditionalWarnings(result.Failure.Complaints):
 			f.Known = append(f.Known, additionalWarning)
-			last, _ := stepNumber(result.Failure.Step)
+			last, _ := stepIndex(result.Failure.Step)
 			f.Compared = last + 1
 		default:
 			f.Failure = result.Failure
@@ -83,8 +84,8 @@ func (s Servers) Compare(ctx context.Context, histories []History) ([]Finding, e
 	return findings, nil
 }
 
-// record runs the scripts on kube-apiserver and returns the scripts with its responses, in which deliberate differences
-// are loosened.
+// record runs scripts on kube-apiserver and returns them with its responses as expectations, which are loosened for
+// deliberate differences. It sets the other fields of findings, and Unusable for a script that failed.
 func (s Servers) record(ctx context.Context, scripts fstest.MapFS, findings []Finding) (fstest.MapFS, error) {
 	var mu sync.Mutex
 	texts := map[string][]byte{}
@@ -111,7 +112,7 @@ func (s Servers) record(ctx context.Context, scripts fstest.MapFS, findings []Fi
 			continue
 		}
 		r := recorded{txtar.Parse(texts[result.Name])}
-		r.withErrors()
+		r.expectErrors()
 		findings[i].Known, findings[i].Compared = r.withoutKnown(findings[i].History)
 		if findings[i].Compared == 0 {
 			continue

@@ -34,16 +34,16 @@ func TestCompare(t *testing.T) {
 		histories = append(histories, generated(t, seed))
 	}
 	usable := 0
-	for _, f := range compared(t, servers, histories) {
+	for _, f := range mustCompare(t, servers, histories) {
 		if f.Differs() {
-			t.Errorf("seed %d: got a difference between two Cadastre servers, want none: %s", f.History.Seed, f.Failure)
+			t.Errorf("seed %d: two Cadastre servers differ, want no difference: %s", f.History.Seed, f.Failure)
 		}
 		if f.Unusable == "" {
 			usable++
 		}
 	}
 	if usable < 40 {
-		t.Errorf("%d of %d histories were usable, want at least 40", usable, len(histories))
+		t.Errorf("Compare() could compare %d of %d histories, want 40 or more", usable, len(histories))
 	}
 	for _, tampered := range []tamperedTransport{
 		{complaint: "answer: expected status 201, received 200", code: http.StatusCreated, replacedCode: http.StatusOK},
@@ -58,12 +58,12 @@ func TestCompare(t *testing.T) {
 				tampered.RoundTripper = next
 				return tampered
 			})
-			for _, f := range compared(t, withTampering, histories) {
+			for _, f := range mustCompare(t, withTampering, histories) {
 				if f.Differs() && strings.Contains(strings.Join(f.Failure.Complaints, "\n"), tampered.complaint) {
 					return
 				}
 			}
-			t.Error("Compare() found no difference, want the modified response")
+			t.Error("Compare() found no difference, want a difference at the modified response")
 		})
 	}
 }
@@ -75,7 +75,7 @@ func TestUnusable(t *testing.T) {
 		{Steps: []Step{{Verb: "EDIT", Address: "configmaps/shared", Manager: "alice", Body: parsed(t, `data: {a: "1"}`)}}},
 		{Steps: []Step{{Verb: "UPDATE", Address: "configmaps/shared", Manager: "alice", Body: parsed(t, `metadata: {uid: $uid}`)}}},
 	}
-	findings := compared(t, Servers{KubeAPIServer: same, Cadastre: same}, histories)
+	findings := mustCompare(t, Servers{KubeAPIServer: same, Cadastre: same}, histories)
 	for i, want := range []string{"/configmaps/shared: 404", objectNeverCreated} {
 		if f := findings[i]; f.Differs() || !strings.Contains(f.Unusable, want) {
 			t.Errorf("Unusable = %q, Failure = %v, want Unusable %q", f.Unusable, f.Failure, want)
@@ -83,7 +83,7 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-func compared(t *testing.T, servers Servers, histories []History) []Finding {
+func mustCompare(t *testing.T, servers Servers, histories []History) []Finding {
 	t.Helper()
 	findings, err := servers.Compare(t.Context(), histories)
 	if err != nil {
@@ -101,19 +101,19 @@ type tamperedTransport struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (l tamperedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := l.RoundTripper.RoundTrip(request)
+func (tt tamperedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := tt.RoundTripper.RoundTrip(request)
 	if err != nil || !strings.Contains(request.URL.Path, "/namespaces/") {
 		return response, err
 	}
-	if response.StatusCode == l.code {
-		response.StatusCode = l.replacedCode
+	if response.StatusCode == tt.code {
+		response.StatusCode = tt.replacedCode
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, err
 	}
-	response.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, []byte(l.original), []byte(l.modified))))
+	response.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, []byte(tt.original), []byte(tt.modified))))
 	return response, nil
 }

@@ -26,8 +26,8 @@ const (
 	widgetsPath     = "/apis/" + customGroup + "/"
 )
 
-// Define creates the CustomResourceDefinitions of the histories on both servers. forget deletes them; it succeeds too
-// if only one of the servers has them.
+// Define creates the CustomResourceDefinitions of the histories on both servers. forget deletes them from both servers;
+// it succeeds even if only one server has them.
 func (s Servers) Define(ctx context.Context) (forget func(context.Context) error, err error) {
 	definition, err := document.ParseYAML(widgets)
 	if err != nil {
@@ -49,14 +49,15 @@ func (s Servers) Define(ctx context.Context) (forget func(context.Context) error
 	return forget, nil
 }
 
-// withOlder returns the CustomResourceDefinition with another version, which has the same schema as the first.
+// withOlder returns definition, a CustomResourceDefinition, with a further version with the given name and the schema
+// of its first version.
 func withOlder(definition document.Value, name string) document.Value {
 	versions := itemsOf(definition.Lookup("spec", "versions"))
 	older := versions[0].With("name", document.NewString(name)).With("storage", document.NewBool(false))
 	return definition.With("spec", definition.Get("spec").With("versions", document.NewList(append(versions, older)...)))
 }
 
-// define creates a CustomResourceDefinition unless it exists, and waits until all its versions are served.
+// define creates definition, a CustomResourceDefinition, unless it exists, and waits until all its versions are served.
 func define(ctx context.Context, config *rest.Config, definition document.Value) error {
 	switch code, err := sendRequest(ctx, config, http.MethodPost, definitionsPath, definition.JSON()); {
 	case err != nil:
@@ -81,7 +82,7 @@ func define(ctx context.Context, config *rest.Config, definition document.Value)
 	return nil
 }
 
-// undefine deletes a CustomResourceDefinition; it succeeds if the definition does not exist.
+// undefine deletes definition, a CustomResourceDefinition. It also succeeds if definition does not exist.
 func undefine(ctx context.Context, config *rest.Config, definition document.Value) error {
 	code, err := sendRequest(ctx, config, http.MethodDelete, definitionsPath+"/"+definition.Lookup("metadata", "name").Text(), "")
 	if err == nil && code != http.StatusOK && code != http.StatusNotFound {

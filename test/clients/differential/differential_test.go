@@ -31,11 +31,11 @@ func TestSeedsAreDeterministic(t *testing.T) {
 	for seed := range uint64(500) {
 		script := string(generated(t, seed).script())
 		if again := string(generated(t, seed).script()); again != script {
-			t.Fatalf("seed %d generates two histories, want one:\n%s\n%s", seed, script, again)
+			t.Fatalf("Generate(%d) returned different histories, want equal histories:\n%s\n%s", seed, script, again)
 		}
 		_, steps, _ := strings.Cut(script, "\n")
 		if other, ok := seen[steps]; ok {
-			t.Errorf("seeds %d and %d generate the same history, want different ones", seed, other)
+			t.Errorf("Generate(%d) and Generate(%d) returned equal histories, want different histories", seed, other)
 		}
 		seen[steps] = seed
 	}
@@ -77,7 +77,7 @@ func TestHistoriesAreScripts(t *testing.T) {
 		`resourceVersion: "$resourceVersion"`, "uid: $uid", "managedFields: []", "managedFields:\n", "manager: dave",
 	} {
 		if !strings.Contains(texts.String(), text) {
-			t.Errorf("no history contains %q, want at least one", text)
+			t.Errorf("no history contains %q, want 1 or more", text)
 		}
 	}
 	for _, k := range kinds {
@@ -87,7 +87,8 @@ func TestHistoriesAreScripts(t *testing.T) {
 	}
 }
 
-// pairOf is a fake Pair. The function returns the failure of a history, or nil if the servers do not differ.
+// pairOf is a fake Pair. It calls the function with each history; the result is the failure of the finding, or nil if
+// the servers do not differ.
 type pairOf func(History) *applytest.Failure
 
 func (p pairOf) Compare(_ context.Context, histories []History) ([]Finding, error) {
@@ -98,8 +99,9 @@ func (p pairOf) Compare(_ context.Context, histories []History) ([]Finding, erro
 	return findings, nil
 }
 
-// losesLabel returns the failure of a server that loses labels.x in a merge patch after a forced apply.
-func losesLabel(h History) *applytest.Failure {
+// labelLossFailure returns the failure that h would have with a server that loses the label x of a merge patch after a forced
+// apply. It returns nil if h has no such merge patch.
+func labelLossFailure(h History) *applytest.Failure {
 	applied := false
 	for i, s := range h.Steps {
 		applied = applied || s.Verb == "APPLY" && s.Force
@@ -115,18 +117,18 @@ func TestShrink(t *testing.T) {
 	shrunk := 0
 	for seed := range uint64(3000) {
 		h := generated(t, seed)
-		failure := losesLabel(h)
+		failure := labelLossFailure(h)
 		if failure == nil {
 			continue
 		}
 		shrunk++
-		small, err := Shrink(t.Context(), pairOf(losesLabel), Finding{History: h, Failure: failure})
+		small, err := Shrink(t.Context(), pairOf(labelLossFailure), Finding{History: h, Failure: failure})
 		if err != nil {
 			t.Fatal(err)
 		}
 		steps := small.History.Steps
 		if len(steps) != 2 || steps[0].Verb != "APPLY" || !steps[0].Force || steps[1].Verb != "MERGE" {
-			t.Fatalf("seed %d: shrunk history, want a forced apply and a merge patch:\n%s", seed, small.History.script())
+			t.Fatalf("seed %d: Shrink() returned\n%[2]s\nwant a forced apply and a merge patch", seed, small.History.script())
 		}
 		if fields := countLeaves(steps[0].Body); fields != 3 {
 			t.Errorf("seed %d: body of the apply = %s, want only apiVersion, kind and name", seed, steps[0].Body.JSON())
@@ -136,7 +138,7 @@ func TestShrink(t *testing.T) {
 		}
 	}
 	if shrunk < 10 {
-		t.Errorf("precondition: only %d histories differ, want at least 10", shrunk)
+		t.Errorf("%d histories contain the difference, want 10 or more", shrunk)
 	}
 }
 
@@ -150,7 +152,7 @@ func countLeaves(body document.Value) int {
 	return n
 }
 
-// TestShrinkKeepsTheDifference checks that a history is not shrunk to a history with another difference.
+// TestShrinkKeepsTheDifference checks that Shrink does not return a history with a difference of another kind.
 func TestShrinkKeepsTheDifference(t *testing.T) {
 	pair := pairOf(func(h History) *applytest.Failure {
 		s := h.Steps[len(h.Steps)-1]
@@ -164,6 +166,21 @@ func TestShrinkKeepsTheDifference(t *testing.T) {
 	small, err := Shrink(t.Context(), pair, Finding{History: h, Failure: pair(h)})
 	if err != nil || len(small.History.Steps) != 3 {
 		t.Errorf("shrunk history has %d steps, %v; want 3", len(small.History.Steps), err)
+	}
+}
+
+// TestComplaintKinds checks that the kinds of complaints do not contain resourceVersions, which are random.
+func TestComplaintKinds(t *testing.T) {
+	for complaint, want := range map[string]string{
+		"answer: expected the object to be changed, but its resourceVersion is still 12":       "answer: expected the object to be changed, but its resourceVersion _",
+		"answer: expected the object to be unchanged, but its resourceVersion was 1 and is 23": "answer: expected the object to be unchanged, but its resourceVersion _",
+		"answer: expected status 200, received 409 {\"kind\":\"Status\"}":                      "status 200 became 409",
+		"object: .metadata.labels.x: expected \"1\", received nothing":                         "object: .metadata.labels.x:",
+	} {
+		f := Finding{Failure: &applytest.Failure{Complaints: []string{complaint}}}
+		if got := f.complaintKinds(); !slices.Equal(got, []string{want}) {
+			t.Errorf("complaintKinds() of %q = %q, want [%q]", complaint, got, want)
+		}
 	}
 }
 
@@ -292,7 +309,7 @@ func TestOnlyAdditionalWarnings(t *testing.T) {
 		"object: .a: expected 1, received 2":                            false,
 	} {
 		if got := onlyAdditionalWarnings([]string{complaint}); got != want {
-			t.Errorf("saysOnlyMore(%s) = %t, want %t", complaint, got, want)
+			t.Errorf("onlyAdditionalWarnings(%s) = %t, want %t", complaint, got, want)
 		}
 	}
 }
@@ -337,7 +354,7 @@ message: failed to create typed patch object
 -- owners --
 nobody
 `, now))}
-	r.withErrors()
+	r.expectErrors()
 	titles, compared := r.withoutKnown(h)
 	known := []string{"Applying an unknown field, a wrong type or a duplicate item returns 400, not 500", "Errors of JSON patches name the operation, path and cause", "The first apply after creation is a no-op for Jobs, claims and defaulted status"}
 	if compared != len(h.Steps) || !slices.Equal(titles, known) {

@@ -16,14 +16,14 @@ var mergeKeys = map[string][]string{
 	"ownerReferences": {"uid"}, "conditions": {"type"},
 }
 
-// withDirectives sometimes replaces a list item by a $patch: delete directive. It skips lists at the top level of an
+// withDirectives sometimes replaces a list item with a $patch: delete directive. It skips lists at the top level of an
 // object, which have no merge keys.
 func (g *generator) withDirectives(body document.Value) document.Value {
 	for _, p := range fieldPaths(body) {
 		if len(p) < 3 || !isIndex(p[len(p)-1]) || !g.chance(20) {
 			continue
 		}
-		inNew := valueAt(body, p[:len(p)-2]).Get("name").Text() == "side" // the container "side" is new in the patch, so that its lists contain nothing to delete
+		inNew := valueAt(body, p[:len(p)-2]).Get("name").Text() == "side" // the container "side" is new in the patch, so its lists contain nothing to delete
 		for _, name := range mergeKeys[p[len(p)-2]] {
 			if key := valueAt(body, p).Get(name); !key.IsAbsent() && !inNew && !isInReplacedList(p[:len(p)-1]) {
 				return withValue(body, p, field(name, key).With("$patch", document.NewString("delete")))
@@ -33,8 +33,8 @@ func (g *generator) withDirectives(body document.Value) document.Value {
 	return body
 }
 
-// withContainerDirectives sometimes adds a directive for a whole map or list. It skips lists at the top level of an
-// object, which have no merge keys.
+// withContainerDirectives sometimes adds a directive for a whole map or list to body. It skips lists at the top level
+// of an object, which have no merge keys.
 func (g *generator) withContainerDirectives(body document.Value) document.Value {
 	places := slices.DeleteFunc(fieldPaths(body)[1:], func(p fieldPath) bool {
 		return isInReplacedList(p) || isDirective(p) || valueAt(body, p).Len() == 0 || valueAt(body, p[:1]).Kind() == document.List
@@ -52,7 +52,7 @@ func (g *generator) withContainerDirectives(body document.Value) document.Value 
 	return body
 }
 
-// withMapDirective adds $patch: replace or $retainKeys to a map.
+// withMapDirective returns m with $patch: replace or $retainKeys.
 func (g *generator) withMapDirective(m document.Value) document.Value {
 	if g.chance(40) {
 		return m.With("$patch", document.NewString("replace"))
@@ -67,7 +67,7 @@ func (g *generator) withMapDirective(m document.Value) document.Value {
 	return m.With("$retainKeys", document.NewList(kept...))
 }
 
-// withListDirective adds $setElementOrder or $deleteFromPrimitiveList next to a list.
+// withListDirective returns body with $setElementOrder or $deleteFromPrimitiveList next to the list at p.
 func (g *generator) withListDirective(body document.Value, p fieldPath) document.Value {
 	name, list, around := p[len(p)-1], valueAt(body, p), valueAt(body, p[:len(p)-1])
 	order := slices.Clone(itemsOf(list))
@@ -90,7 +90,8 @@ func (g *generator) withListDirective(body document.Value, p fieldPath) document
 	return withValue(body, p[:len(p)-1], around.With("$setElementOrder/"+name, document.NewList(order...)))
 }
 
-// identityOf returns a map with only the merge key of a list item. The map is absent if the item has no merge key.
+// identityOf returns a map with only the merge key of item: the first of keys that item has. It returns an absent value
+// if item has none of them.
 func identityOf(keys []string, item document.Value) document.Value {
 	for _, key := range keys {
 		if value := item.Get(key); !value.IsAbsent() {
@@ -100,7 +101,7 @@ func identityOf(keys []string, item document.Value) document.Value {
 	return document.Value{}
 }
 
-// isDirective reports whether a path in a patch contains a directive.
+// isDirective reports whether p, a path in a patch, contains a directive.
 func isDirective(p fieldPath) bool {
 	return slices.ContainsFunc(p, func(name string) bool { return strings.HasPrefix(name, "$") })
 }

@@ -52,7 +52,7 @@ func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
 
 func pick[T any](g *generator, choices []T) T { return choices[g.IntN(len(choices))] }
 
-// Generate returns the history of a seed.
+// Generate returns the history that seed determines.
 func Generate(seed uint64) (History, error) {
 	kinds, err := vocabulary()
 	if err != nil {
@@ -61,16 +61,16 @@ func Generate(seed uint64) (History, error) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, seed^0x9e3779b97f4a7c15)), applied: map[string][]document.Value{}}
 	g.kind = pick(g, kinds)
 	g.scales = g.kind.scale && g.chance(40)
-	h := History{Seed: seed, Resource: g.kind.resource, Steps: []Step{g.varied(g.first())}}
+	h := History{Seed: seed, Resource: g.kind.resource, Steps: []Step{g.vary(g.createStep())}}
 	g.exists = true
 	for range 3 + g.IntN(8) {
-		h.Steps = append(h.Steps, g.varied(g.step()))
+		h.Steps = append(h.Steps, g.vary(g.nextStep()))
 	}
 	return h, nil
 }
 
-// first returns the step that creates the object.
-func (g *generator) first() Step {
+// createStep returns the step that creates the object.
+func (g *generator) createStep() Step {
 	v := pick(g, g.kind.versions)
 	if g.scales || g.chance(60) {
 		return g.apply(v)
@@ -84,7 +84,7 @@ type weightedStep struct {
 	step   func(version) Step
 }
 
-func (g *generator) step() Step {
+func (g *generator) nextStep() Step {
 	v := pick(g, g.kind.versions)
 	choices := []weightedStep{{40, g.apply}, {2, g.read}}
 	switch {
@@ -112,7 +112,8 @@ func (g *generator) step() Step {
 	panic("unreachable: at is less than the total of the weights")
 }
 
-// send returns a request with a random field manager.
+// send returns a step with the given request and a random field manager. Sometimes the step is a dry run, sets
+// fieldValidation, or has an unknown field in its body.
 func (g *generator) send(verb, address string, body document.Value) Step {
 	s := Step{Verb: verb, Address: address, Manager: pick(g, managers), Body: body, DryRun: g.chance(5)}
 	if g.chance(8) {
@@ -124,9 +125,9 @@ func (g *generator) send(verb, address string, body document.Value) Step {
 	return s
 }
 
-// varied sometimes adds preconditions or managedFields to a request, replaces the field manager by a User-Agent, or
-// changes the media type.
-func (g *generator) varied(s Step) Step {
+// vary sometimes adds preconditions or managedFields to the request s, replaces its field manager with a User-Agent, or
+// changes its media type.
+func (g *generator) vary(s Step) Step {
 	s = g.withMediaType(g.withManagedFields(g.withPrecondition(s)))
 	if s.Verb != "APPLY" && s.Manager != "" && g.chance(8) {
 		s.Manager, s.Agent = "", pick(g, []string{"erin/1.2 (linux)", "alice/0.1"})
@@ -136,11 +137,11 @@ func (g *generator) varied(s Step) Step {
 
 var validations = []string{"Strict", "Warn", "Ignore"}
 
-// objectAddress returns the address of the object at a version, in the format of scripts.
+// objectAddress returns the address of the object at the API version of v, in the format of scripts.
 func (g *generator) objectAddress(v version) string { return g.kind.address(v, g.kind.name()) }
 
-// apply returns an apply of the parts that the field manager applied last with one part more or less, or an apply of
-// new parts.
+// apply returns an apply of the parts that its field manager applied last, with one part added or removed, or an apply
+// of new parts.
 func (g *generator) apply(v version) Step {
 	s := g.send("APPLY", g.objectAddress(v), document.Value{})
 	s.Force = g.chance(40)
@@ -152,12 +153,12 @@ func (g *generator) apply(v version) Step {
 	case g.chance(50):
 		parts = without(parts, g.IntN(len(parts)))
 	default:
-		parts = append(without(parts, len(parts)), g.substituted(pick(g, v.parts)))
+		parts = append(without(parts, len(parts)), g.substitute(pick(g, v.parts)))
 	}
 	g.applied[key] = parts
 	s.Body = g.object(v, parts)
 	if g.chance(15) {
-		s.Body = g.named(v, merged(document.NewMap(), parts...)) // a partial configuration may lack required fields
+		s.Body = g.withIdentity(v, mergeParts(document.NewMap(), parts...)) // a partial configuration may lack required fields
 	}
 	return s
 }
@@ -167,20 +168,20 @@ func (g *generator) update(v version) Step {
 }
 
 func (g *generator) edit(v version) Step {
-	return g.send("EDIT", g.objectAddress(v), g.withoutContainers(merged(document.NewMap(), g.parts(v.parts, 3)...)))
+	return g.send("EDIT", g.objectAddress(v), g.withoutContainers(mergeParts(document.NewMap(), g.parts(v.parts, 3)...)))
 }
 
 func (g *generator) merge(v version) Step {
-	return g.send("MERGE", g.objectAddress(v), g.withNulls(merged(document.NewMap(), g.parts(v.parts, 3)...)))
+	return g.send("MERGE", g.objectAddress(v), g.withNulls(mergeParts(document.NewMap(), g.parts(v.parts, 3)...)))
 }
 
 func (g *generator) strategic(v version) Step {
-	body := g.withDirectives(merged(document.NewMap(), g.parts(v.parts, 3)...))
+	body := g.withDirectives(mergeParts(document.NewMap(), g.parts(v.parts, 3)...))
 	return g.send("STRATEGIC", g.objectAddress(v), g.withNulls(g.withContainerDirectives(body)))
 }
 
 func (g *generator) jsonPatch(v version) Step {
-	return g.send("JSONPATCH", g.objectAddress(v), g.operations(merged(document.NewMap(), g.parts(v.parts, 2)...)))
+	return g.send("JSONPATCH", g.objectAddress(v), g.operations(mergeParts(document.NewMap(), g.parts(v.parts, 2)...)))
 }
 
 func (g *generator) remove(v version) Step {
@@ -195,9 +196,9 @@ func (g *generator) read(v version) Step {
 func (g *generator) status(v version) Step {
 	parts := g.parts(v.status, 2)
 	if g.chance(20) {
-		parts = append(parts, g.substituted(pick(g, v.parts)))
+		parts = append(parts, g.substitute(pick(g, v.parts)))
 	}
-	body := merged(document.NewMap(), parts...)
+	body := mergeParts(document.NewMap(), parts...)
 	verb := pick(g, []string{"APPLY", "APPLY", "MERGE", "STRATEGIC", "EDIT", "UPDATE", "JSONPATCH"})
 	switch verb {
 	case "UPDATE":
@@ -207,7 +208,7 @@ func (g *generator) status(v version) Step {
 	}
 	s := g.send(verb, g.objectAddress(v)+"/status", body)
 	if verb == "APPLY" {
-		s.Body, s.Force = g.named(v, s.Body), g.chance(40)
+		s.Body, s.Force = g.withIdentity(v, s.Body), g.chance(40)
 	}
 	return s
 }
@@ -219,9 +220,9 @@ func (g *generator) scale(v version) Step {
 	v.apiVersion, v.kind = "autoscaling/v1", "Scale"
 	switch verb {
 	case "APPLY":
-		s.Body, s.Force = g.named(v, s.Body), g.chance(40)
+		s.Body, s.Force = g.withIdentity(v, s.Body), g.chance(40)
 	case "UPDATE":
-		s.Body = g.named(v, s.Body)
+		s.Body = g.withIdentity(v, s.Body)
 	case "JSONPATCH":
 		s.Body = g.operations(body)
 	}

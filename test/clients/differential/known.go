@@ -16,12 +16,12 @@ import (
 type difference struct {
 	// title is the title of its entry in docs/differences.md or docs/not-implemented.md.
 	title string
-	// applies reports whether the difference affects the response to a step.
+	// applies reports whether the difference affects a, the response to the step s.
 	applies func(s Step, a answer) bool
-	// loosened returns the expectations that hold in spite of the difference.
-	loosened func(expected []txtar.File) []txtar.File
-	// ends reports whether the object differs from this step on, so that later steps cannot be compared. If loosened
-	// returns nothing, this step cannot be compared either.
+	// loosen returns the expectations that hold in spite of the difference.
+	loosen func(expected []txtar.File) []txtar.File
+	// ends reports whether the object differs after this step, so later steps cannot be compared. If loosen returns
+	// nothing, this step cannot be compared either.
 	ends bool
 }
 
@@ -32,7 +32,8 @@ type answer struct {
 	message              string
 	object, before       document.Value
 	owners, ownersBefore string
-	// writes is the number of writes since the object was created, or since its status was last updated.
+	// writes is the number of writes since the object was created or since its status was last updated, whichever is
+	// later.
 	writes int
 }
 
@@ -46,21 +47,21 @@ var differences = []difference{
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "JSONPATCH" && a.code == 422 && testsNull(s.Body) && a.messageContains("the server rejected our request due to an error in our request")
 		},
-		loosened: expectNothing, ends: true,
+		loosen: expectNothing, ends: true,
 	},
 	{
 		title: "Errors of JSON patches name the operation, path and cause",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "JSONPATCH" && a.code >= 400 && a.messageContains("the server rejected our request due to an error in our request")
 		},
-		loosened: expectStatus,
+		loosen: expectStatus,
 	},
 	{
 		title: "Applying an unknown field, a wrong type or a duplicate item returns 400, not 500",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && a.code == 500 && a.messageContains("failed to create typed patch object")
 		},
-		loosened: expectBadRequest,
+		loosen: expectBadRequest,
 	},
 	{
 		title: "Invalid strategic merge patches return 400, 413 or 422, not 500",
@@ -68,21 +69,21 @@ var differences = []difference{
 			return s.Verb == "STRATEGIC" && a.code == 500 && a.messageContains("declared merge key", "no merge key defined", "unable to find api field in struct", "expected a []interface {}",
 				"doesn't match $setElementOrder list")
 		},
-		loosened: expectBadRequest,
+		loosen: expectBadRequest,
 	},
 	{
 		title: "Invalid strategic merge patches return 400, 413 or 422, not 500", // the messages differ too
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && a.code == 400 && a.messageContains("invalid patch format of retainKeys")
 		},
-		loosened: expectStatus,
+		loosen: expectStatus,
 	},
 	{
 		title: "Creating an object with a resourceVersion returns 400, not 500",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "CREATE" && a.code == 500 && a.messageContains("resourceVersion should not be set on objects to be created")
 		},
-		loosened: expectBadRequest,
+		loosen: expectBadRequest,
 	},
 	{
 		title: "Pruning the last entry of a co-owned map or list leaves it empty, not null",
@@ -90,31 +91,31 @@ var differences = []difference{
 			return s.Verb == "APPLY" && !a.before.IsAbsent() &&
 				(isCustomResource(s) && hasEmpty(s.Body, document.Map) || a.code == 422 && a.messageContains(`must be of type object: "null"`, `must be of type array: "null"`))
 		},
-		loosened: expectNothing, ends: true,
+		loosen: expectNothing, ends: true,
 	},
 	{
 		title: "Replacing owned list items by an empty list takes effect at the first apply",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && !a.before.IsAbsent() && hasEmpty(s.Body, document.List)
 		},
-		loosened: expectNothing, ends: true,
+		loosen: expectNothing, ends: true,
 	},
 	{
-		title:    "CBOR is served without a feature gate", // the lists of accepted media types in error messages differ
-		applies:  func(s Step, a answer) bool { return s.Verb == "STRATEGIC" && a.code == 415 },
-		loosened: expectStatus,
+		title:   "CBOR is served without a feature gate", // the lists of accepted media types in error messages differ
+		applies: func(s Step, a answer) bool { return s.Verb == "STRATEGIC" && a.code == 415 },
+		loosen:  expectStatus,
 	},
 	{
 		title: "The first apply after creation is a no-op for Jobs, claims and defaulted status",
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && a.writes == 0 && isWrittenTwice(s.Address)
 		},
-		loosened: ignoreChanged,
+		loosen: ignoreChanged,
 	},
 	{
-		title:    "Applying the same configuration again does not reorder managedFields", // the order differs only if the writes are in different seconds
-		applies:  func(_ Step, a answer) bool { return a.code == 200 && isUnchanged(a) },
-		loosened: allowNoOp,
+		title:   "Applying the same configuration again does not reorder managedFields", // the order differs only if the writes are in different seconds
+		applies: func(_ Step, a answer) bool { return a.code == 200 && isUnchanged(a) },
+		loosen:  allowNoOp,
 	},
 	{
 		title: "Invalid data of one client does not clear managedFields",
@@ -123,59 +124,59 @@ var differences = []difference{
 			return hasSeveralVersions(a.object) && (hasDuplicates(metadata.Get("finalizers")) || hasDuplicates(ownerUIDs(metadata)) || hasDuplicates(conditionsIn(a.object)) || addsDuplicateOwner(s, a.before.Get("metadata"))) ||
 				a.object.Get("kind").Text() == "ServiceAccount" && hasItemWithoutName(a.object.Get("secrets"))
 		},
-		loosened: withoutOwners, ends: true,
+		loosen: withoutOwners, ends: true,
 	},
 	{
-		title:    "PUT without a status keeps the owners of the status at other versions",
-		applies:  func(s Step, a answer) bool { return a.code == 200 && removesResetFields(s, a) },
-		loosened: withoutOwners, ends: true,
+		title:   "PUT without a status keeps the owners of the status at other versions",
+		applies: func(s Step, a answer) bool { return a.code == 200 && removesResetFields(s, a) },
+		loosen:  withoutOwners, ends: true,
 	},
 	{
 		title: "Applying at another API version keeps all fields, their order and their owners",
 		applies: func(s Step, a answer) bool {
-			return a.code == 200 && appliedAtOtherVersion(s, a.ownersBefore) && (changesMetrics(s, a) || hasCurrentMetrics(a.object))
+			return a.code == 200 && isAppliedAtOtherVersion(s, a.ownersBefore) && (changesMetrics(s, a) || hasCurrentMetrics(a.object))
 		},
-		loosened: expectNothing, ends: true,
+		loosen: expectNothing, ends: true,
 	},
 	{
 		title: "Applying at another API version keeps all fields, their order and their owners", // applies to maps that become empty
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && a.code == 200 && hasSeveralVersions(a.object) && losesEmptiedContainer(a)
 		},
-		loosened: withoutOwners, ends: true,
+		loosen: withoutOwners, ends: true,
 	},
 	{
 		title: "Strategic merge patches keep duplicate scalars of a list",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && touchesDuplicates(a.before, s.Body)
 		},
-		loosened: expectNothing, ends: true,
+		loosen: expectNothing, ends: true,
 	},
 	{
-		title:    "Strategic merge patches of items with a duplicate merge key are rejected",
-		applies:  func(s Step, _ answer) bool { return s.Verb == "STRATEGIC" && touchesDuplicates(s.Body, s.Body) },
-		loosened: expectNothing, ends: true,
+		title:   "Strategic merge patches of items with a duplicate merge key are rejected",
+		applies: func(s Step, _ answer) bool { return s.Verb == "STRATEGIC" && touchesDuplicates(s.Body, s.Body) },
+		loosen:  expectNothing, ends: true,
 	},
 	{
 		title: "Equal values inside atomic lists are no change",
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && isRespelled(s.Body, a.before.Lookup("spec", "devices"))
 		},
-		loosened: expectObject, ends: true,
+		loosen: expectObject, ends: true,
 	},
 	{
 		title: "Equal values inside atomic lists are no change", // applies to absent and to emptied lists and maps
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && mayEmptyContainer(s) && document.Equal(a.object, a.before) && a.owners != a.ownersBefore
 		},
-		loosened: expectObject, ends: true,
+		loosen: expectObject, ends: true,
 	},
 	{
 		title: "Patches that remove absent fields are no-ops",
 		applies: func(s Step, a answer) bool {
 			return s.Verb != "DELETE" && a.code == 200 && incrementsGenerationWithoutChange(a)
 		},
-		loosened: expectNothing, ends: true,
+		loosen: expectNothing, ends: true,
 	},
 	{
 		title: "Writing back an unchanged scale is a no-op",
@@ -183,24 +184,24 @@ var differences = []difference{
 			return strings.HasSuffix(s.Address, "/scale") && s.Verb != "GET" && a.code == 200 && isScaledByUpdate(a.ownersBefore) &&
 				document.Equal(a.object.Lookup("spec", "replicas"), a.before.Lookup("spec", "replicas"))
 		},
-		loosened: expectNothing, ends: true,
+		loosen: expectNothing, ends: true,
 	},
 	{
-		title:    "StorageObjectInUseProtection",
-		applies:  func(_ Step, a answer) bool { return isProtected(a.object) },
-		loosened: withoutProtection,
+		title:   "StorageObjectInUseProtection",
+		applies: func(_ Step, a answer) bool { return isProtected(a.object) },
+		loosen:  withoutProtection,
 	},
 	{
 		title: "StorageObjectInUseProtection", // a request that removes or restores the finalizers is a change
 		applies: func(_ Step, a answer) bool {
 			return isProtected(a.object) && !document.Equal(a.object.Lookup("metadata", "finalizers"), a.before.Lookup("metadata", "finalizers"))
 		},
-		loosened: ignoreChanged,
+		loosen: ignoreChanged,
 	},
 	{
-		title:    "StorageObjectInUseProtection", // no field manager owns the finalizers
-		applies:  func(_ Step, a answer) bool { return isProtected(a.object) && strings.Contains(a.owners, "-protection") },
-		loosened: withoutOwners,
+		title:   "StorageObjectInUseProtection", // no field manager owns the finalizers
+		applies: func(_ Step, a answer) bool { return isProtected(a.object) && strings.Contains(a.owners, "-protection") },
+		loosen:  withoutOwners,
 	},
 	{
 		title: "Writing the status of a missing Service or ValidatingAdmissionPolicy returns 404",
@@ -208,32 +209,32 @@ var differences = []difference{
 			return isCreatedByStatus(s.Address) && (s.Verb == "APPLY" || s.Verb == "UPDATE") && a.before.IsAbsent() &&
 				(a.code == 201 || a.code == 422 || a.code == 500 || a.code == 409 && a.messageContains("no existing object was found", "UID in precondition"))
 		},
-		loosened: expectNotFound, ends: true,
+		loosen: expectNotFound, ends: true,
 	},
 	{
-		title:    "$patch: replace sets a map that the object does not have",
-		applies:  func(s Step, a answer) bool { return s.Verb == "STRATEGIC" && replacesNothing(a.before, s.Body) },
-		loosened: expectNothing, ends: true,
+		title:   "$patch: replace sets a map that the object does not have",
+		applies: func(s Step, a answer) bool { return s.Verb == "STRATEGIC" && replacesNothing(a.before, s.Body) },
+		loosen:  expectNothing, ends: true,
 	},
 	{
 		title: "Directives and nulls of strategic merge patches are never stored",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && (replacesWithResidue(s) || leavesResidue(a.before, s.Body))
 		},
-		loosened: expectNothing, ends: true,
+		loosen: expectNothing, ends: true,
 	},
 	{
-		title:    "Values in validation errors are JSON with the API's field names",
-		applies:  func(_ Step, a answer) bool { return a.code == 422 },
-		loosened: maskValues,
+		title:   "Values in validation errors are JSON with the API's field names",
+		applies: func(_ Step, a answer) bool { return a.code == 422 },
+		loosen:  maskValues,
 	},
 }
 
-// additionalWarning is the title of the only difference that is visible as a warning in the response of Cadastre, and
-// not in that of kube-apiserver.
+// additionalWarning is the title of the only difference that consists of a warning of Cadastre which kube-apiserver
+// does not return.
 const additionalWarning = "Applying a second member of a one-of returns a warning"
 
-// onlyAdditionalWarnings reports whether all complaints are about additional warnings of this kind.
+// onlyAdditionalWarnings reports whether all complaints are about warnings of the difference additionalWarning.
 func onlyAdditionalWarnings(complaints []string) bool {
 	for _, complaint := range complaints {
 		lists := warningsIn.FindStringSubmatch(complaint)
@@ -248,7 +249,7 @@ func onlyAdditionalWarnings(complaints []string) bool {
 	return true
 }
 
-// quotedIn returns the strings of a list that was formatted with %q.
+// quotedIn returns the strings of list, a []string that was formatted with %q. The strings remain quoted.
 func quotedIn(list string) []string {
 	var quoted []string
 	for {
@@ -262,17 +263,17 @@ func quotedIn(list string) []string {
 	}
 }
 
-// siblingIn matches the warning about a field that requires another value of a field than the applied one.
+// siblingIn matches the warning about an applied value that conflicts with another field of the same one-of.
 var siblingIn = regexp.MustCompile(`^"\.\S+: \S+ was applied, but (\S+ is set|requires )`)
 
 var warningsIn = regexp.MustCompile(`^warnings: expected (\[.*\]), received (\[.*\])$`)
 
-// withoutKnown loosens the expectations for the deliberate differences in the history. It returns the titles of these
-// differences, and the number of steps that can be compared.
+// withoutKnown loosens the expectations in r for the deliberate differences in h, and removes the steps that cannot be
+// compared because of them. It returns the titles of these differences, and the number of remaining steps.
 func (r recorded) withoutKnown(h History) (titles []string, compared int) {
 	compared = len(h.Steps)
 	var state answer
-	r.each(func(step, code int, expected []txtar.File) []txtar.File {
+	r.mapSteps(func(step, code int, expected []txtar.File) []txtar.File {
 		a := answerIn(code, expected)
 		a.before, a.ownersBefore, a.writes = state.object, state.owners, state.writes
 		state = a.stateAfter(h.Steps[step])
@@ -282,7 +283,7 @@ func (r recorded) withoutKnown(h History) (titles []string, compared int) {
 				continue
 			}
 			strict := txtar.Format(&txtar.Archive{Files: expected})
-			expected = d.loosened(expected)
+			expected = d.loosen(expected)
 			if d.ends || !bytes.Equal(strict, txtar.Format(&txtar.Archive{Files: expected})) {
 				titles = append(titles, d.title)
 			}
@@ -300,7 +301,8 @@ func (r recorded) withoutKnown(h History) (titles []string, compared int) {
 	return slices.Compact(titles), compared
 }
 
-// stateAfter returns the state after a step with this response: the object, its managedFields and the number of writes.
+// stateAfter returns the state after the step s with the response a: the object, its managedFields and the number of
+// writes.
 func (a answer) stateAfter(s Step) answer {
 	switch {
 	case s.DryRun, a.object.IsAbsent() && s.Verb != "DELETE":

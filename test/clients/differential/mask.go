@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// masked masks values that each server chooses: UIDs, addresses, ports, current times, the order of errors within a
-// map, and storage keys.
+// masked returns expected with masks for values that each server chooses: UIDs, addresses, ports, current times, the
+// order of errors within a map, and storage keys.
 func masked(expected []txtar.File) []txtar.File {
 	for i, file := range expected {
 		expected[i].Data = timeIn.ReplaceAllFunc(file.Data, func(text []byte) []byte {

@@ -24,7 +24,7 @@ func (g *generator) withMediaType(s Step) Step {
 	return s
 }
 
-// hasUnknown reports whether the body contains an unknown field, which protobuf cannot encode.
+// hasUnknown reports whether the body of s contains an unknown field, which protobuf cannot encode.
 func (s Step) hasUnknown() bool {
 	return slices.ContainsFunc(fieldPaths(s.Body), func(p fieldPath) bool { return len(p) > 0 && p[len(p)-1] == unknownField })
 }

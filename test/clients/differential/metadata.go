@@ -4,8 +4,8 @@ import "github.com/cadastre/cadastre/document"
 
 // This file generates parts of bodies that refer to the existing object: preconditions and managedFields.
 
-// withPrecondition sometimes adds a uid or resourceVersion to the metadata. If the object exists, it is often that of
-// the object.
+// withPrecondition sometimes adds a uid or resourceVersion to the metadata of the request. If the object exists, the
+// value is often that of the object.
 func (g *generator) withPrecondition(s Step) Step {
 	if s.Body.Kind() != document.Map || !g.chance(6) {
 		return s
@@ -22,8 +22,8 @@ func (g *generator) withPrecondition(s Step) Step {
 	return s.withMetadata(pick(g, conditions))
 }
 
-// withManagedFields sometimes sets managedFields to an empty list, or to another entry. It skips apply configurations,
-// which must not contain managedFields.
+// withManagedFields sometimes sets managedFields to an empty list, or to a single entry of another field manager. It
+// skips apply configurations, which must not contain managedFields.
 func (g *generator) withManagedFields(s Step) Step {
 	if s.Body.Kind() != document.Map || s.Verb == "APPLY" || !g.chance(6) {
 		return s

@@ -9,8 +9,8 @@ import (
 
 // This file detects the difference "Directives and nulls of strategic merge patches are never stored".
 
-// replacesWithResidue reports whether a patch contains a null or directive within a map that it replaces.
-// kube-apiserver stores the null as "", and the directive as a field.
+// replacesWithResidue reports whether the patch of s contains a null or a directive within a map that the patch
+// replaces. kube-apiserver stores the null as "", and the directive as a field.
 func replacesWithResidue(s Step) bool {
 	selector := s.Body.Lookup("spec", "selector")
 	isReplaced := strings.HasPrefix(s.Address, "policy/v1 poddisruptionbudgets/")
@@ -21,18 +21,18 @@ func replacesWithResidue(s Step) bool {
 		})
 }
 
-// hasNullIn reports whether a map within a selector contains a null.
+// hasNullIn reports whether a map within selector contains a null.
 func hasNullIn(selector document.Value) bool {
 	return slices.ContainsFunc(fieldPaths(selector), func(p fieldPath) bool { return len(p) > 1 && valueAt(selector, p).IsNull() })
 }
 
-// hasPatchSyntax reports whether a value contains a directive or a null.
+// hasPatchSyntax reports whether v contains a directive or a null.
 func hasPatchSyntax(v document.Value) bool {
 	return slices.ContainsFunc(fieldPaths(v), func(p fieldPath) bool { return isDirective(p) || valueAt(v, p).IsNull() })
 }
 
-// leavesResidue reports whether kube-apiserver would store a directive of the patch together with a new value, or a
-// null of a map of strings in a new list item, which it stores as "".
+// leavesResidue reports whether kube-apiserver would store parts of patch that are not values: a directive within a
+// value that live does not contain, or a null of a map of strings within a new list item, which it stores as "".
 func leavesResidue(live, patch document.Value) bool {
 	for name, value := range patch.Fields() {
 		old := live.Get(name)
@@ -48,13 +48,14 @@ func leavesResidue(live, patch document.Value) bool {
 	return false
 }
 
-// hasElementOrder reports whether a patch contains $setElementOrder for a list. kube-apiserver then merges the list
-// even if the object does not contain it.
+// hasElementOrder reports whether patch contains $setElementOrder for the list with the given name. kube-apiserver then
+// merges the list even if the object does not contain it.
 func hasElementOrder(patch document.Value, name string) bool {
 	return !patch.Get("$setElementOrder/" + name).IsAbsent()
 }
 
-// hasStoredDirective reports whether a new value contains directives that kube-apiserver stores as fields.
+// hasStoredDirective reports whether patch, the patch of a value that does not exist yet, contains directives that
+// kube-apiserver stores as fields.
 func hasStoredDirective(patch document.Value) bool {
 	return slices.ContainsFunc(fieldPaths(patch), func(p fieldPath) bool { return isDirective(p) && valueAt(patch, p).Text() != "delete" })
 }
@@ -71,8 +72,8 @@ func leavesResidueInItems(keys []string, live, patch document.Value) bool {
 	return false
 }
 
-// matchingItem returns the live item into which an item of a patch is merged; the value is absent if there is none. It
-// returns false if the item of the patch has no merge key.
+// matchingItem returns the item of the list live into which item, an item of a patch, is merged; an absent value if
+// there is none. It returns false if item has none of the merge keys.
 func matchingItem(keys []string, live, item document.Value) (document.Value, bool) {
 	for _, key := range keys {
 		id := item.Get(key)
@@ -89,7 +90,7 @@ func matchingItem(keys []string, live, item document.Value) (document.Value, boo
 	return document.Value{}, false
 }
 
-// hasResidue reports whether a new list item contains a directive, or a null in a map with arbitrary keys.
+// hasResidue reports whether item, a new list item, contains a directive, or a null in a map with arbitrary keys.
 func hasResidue(item document.Value) bool {
 	return slices.ContainsFunc(fieldPaths(item), func(p fieldPath) bool {
 		return isDirective(p) || len(p) > 1 && valueAt(item, p).IsNull() && hasArbitraryKeys(p[len(p)-2])

@@ -21,23 +21,23 @@ func indexIn(name string) int {
 	return i
 }
 
-// fieldPaths returns the paths of all values in a body in preorder. The first path is empty.
+// fieldPaths returns the paths of all values in body in preorder. The first path is empty: it is that of body.
 func fieldPaths(body document.Value) []fieldPath {
 	all := []fieldPath{nil}
 	switch body.Kind() {
 	case document.Map:
 		for name, value := range body.Fields() {
-			all = append(all, below(name, value)...)
+			all = append(all, prefixedPaths(name, value)...)
 		}
 	case document.List:
 		for i, item := range body.Items() {
-			all = append(all, below(indexMark+strconv.Itoa(i), item)...)
+			all = append(all, prefixedPaths(indexMark+strconv.Itoa(i), item)...)
 		}
 	}
 	return all
 }
 
-func below(name string, value document.Value) []fieldPath {
+func prefixedPaths(name string, value document.Value) []fieldPath {
 	var all []fieldPath
 	for _, p := range fieldPaths(value) {
 		all = append(all, append(fieldPath{name}, p...))
@@ -45,7 +45,7 @@ func below(name string, value document.Value) []fieldPath {
 	return all
 }
 
-// fieldsOf returns the paths of all fields in a body, without the paths of list items.
+// fieldsOf returns the paths of all fields in body, without the paths of list items.
 func fieldsOf(body document.Value) []fieldPath {
 	return slices.DeleteFunc(fieldPaths(body)[1:], func(p fieldPath) bool { return isIndex(p[len(p)-1]) })
 }
@@ -61,7 +61,7 @@ func valueAt(body document.Value, p fieldPath) document.Value {
 	return body
 }
 
-// withValue returns the body with another value at a path. An absent value removes the field or item.
+// withValue returns body with value at the path p. An absent value removes the field or item.
 func withValue(body document.Value, p fieldPath, value document.Value) document.Value {
 	if len(p) == 0 {
 		return value
@@ -76,7 +76,7 @@ func withValue(body document.Value, p fieldPath, value document.Value) document.
 	return document.NewList(items...)
 }
 
-// withoutValue returns the body without the value at a path, and without the containers that become empty, because the
+// withoutValue returns body without the value at p, and without the maps and lists that become empty, because the
 // servers treat empty maps and lists differently.
 func withoutValue(body document.Value, p fieldPath) document.Value {
 	for len(p) > 1 && valueAt(body, p[:len(p)-1]).Len() == 1 {

@@ -13,31 +13,30 @@ import (
 
 // This file detects steps whose responses differ deliberately.
 
-// isWrittenTwice reports whether kube-apiserver writes an unchanged object of the resource once more, at the first
-// write after its creation or after an update of its status.
+// isWrittenTwice reports whether kube-apiserver writes objects of the resource at address even if they are unchanged,
+// at the first request after their creation or after an update of their status.
 func isWrittenTwice(address string) bool {
 	return strings.HasPrefix(address, "batch/v1 jobs/") || strings.HasPrefix(address, "persistentvolumeclaims/")
 }
 
-// isUnchanged reports whether the request changed neither the object nor the field sets of its field managers, of which
-// there are several. The order of their entries may have changed; scripts have a fixed order.
+// isUnchanged reports whether the object has several field managers, and the request changed neither the object nor
+// their field sets. The order of their entries may have changed, because scripts list entries in a fixed order.
 func isUnchanged(a answer) bool {
 	owners := parseOwners(a.owners)
 	return len(owners) > 1 && maps.Equal(owners, parseOwners(a.ownersBefore)) && document.Equal(a.object, a.before)
 }
 
-// isCustomResource reports whether the request of a step is for a custom resource.
+// isCustomResource reports whether the request of s is for a custom resource.
 func isCustomResource(s Step) bool { return strings.HasPrefix(s.Address, customGroup+"/") }
 
-// hasSeveralVersions reports whether managed fields entries of the object may have other API versions than the written
-// one.
+// hasSeveralVersions reports whether managed fields entries of object may have API versions other than that of object.
 func hasSeveralVersions(object document.Value) bool {
 	version := object.Get("apiVersion").Text()
 	return strings.HasPrefix(version, "autoscaling/") || strings.HasPrefix(version, customGroup+"/")
 }
 
-// viewAt returns an object without the fields that the API version of an address does not show. autoscaling/v1 has
-// annotations for some fields of autoscaling/v2.
+// viewAt returns object as a request for address would show it: at autoscaling/v2, without the annotations with which
+// autoscaling/v1 represents some fields of autoscaling/v2.
 func viewAt(address string, object document.Value) document.Value {
 	metadata := object.Get("metadata")
 	annotations := metadata.Get("annotations")
@@ -65,7 +64,7 @@ func hasDuplicates(list document.Value) bool {
 	return false
 }
 
-// isProtected reports whether Kubernetes adds a protection finalizer to objects of the kind.
+// isProtected reports whether Kubernetes adds a protection finalizer to objects of the kind of object.
 func isProtected(object document.Value) bool {
 	return strings.HasPrefix(object.Get("kind").Text(), "PersistentVolume")
 }
@@ -75,8 +74,8 @@ func isCreatedByStatus(address string) bool {
 	return address == "services/"+objectName+"/status" || strings.HasSuffix(address, "/validatingadmissionpolicies/$NAMESPACE-"+objectName+"/status")
 }
 
-// isRespelled reports whether a body contains a quantity of the list with another spelling. The list is one that
-// patches replace as a whole.
+// isRespelled reports whether body contains a quantity that is also in list, but with another spelling there, such as
+// 1024Mi and 1Gi. list is a list that patches replace as a whole.
 func isRespelled(body, list document.Value) bool {
 	there := quantitiesIn(list)
 	for text, quantity := range quantitiesIn(body) {
@@ -110,7 +109,7 @@ func incrementsGenerationWithoutChange(a answer) bool {
 	return false
 }
 
-// quantitiesIn returns the strings in a value that parse as quantities.
+// quantitiesIn returns the strings in v that can be parsed as quantities, with these quantities.
 func quantitiesIn(v document.Value) map[string]resource.Quantity {
 	found := map[string]resource.Quantity{}
 	for _, p := range fieldPaths(v) {
@@ -123,7 +122,7 @@ func quantitiesIn(v document.Value) map[string]resource.Quantity {
 	return found
 }
 
-// hasEmpty reports whether a body contains an empty map or an empty list, according to kind.
+// hasEmpty reports whether body contains an empty map or an empty list; kind selects which of the two.
 func hasEmpty(body document.Value, kind document.Kind) bool {
 	return slices.ContainsFunc(fieldPaths(body), func(p fieldPath) bool {
 		value := valueAt(body, p)
@@ -165,9 +164,9 @@ func removesResetFields(s Step, a answer) bool {
 	return false
 }
 
-// appliedAtOtherVersion reports whether the field manager of an apply has a managed fields entry at another API version
-// of the HorizontalPodAutoscaler.
-func appliedAtOtherVersion(s Step, owners string) bool {
+// isAppliedAtOtherVersion reports whether s is an apply to a HorizontalPodAutoscaler, and its field manager already has
+// an entry of operation Apply, at the same endpoint, with another API version.
+func isAppliedAtOtherVersion(s Step, owners string) bool {
 	version, path, _ := strings.Cut(s.Address, " ")
 	if s.Verb != "APPLY" || !strings.HasPrefix(version, "autoscaling/") {
 		return false
@@ -182,9 +181,9 @@ func appliedAtOtherVersion(s Step, owners string) bool {
 	return false
 }
 
-// changesMetrics reports whether the metrics of a HorizontalPodAutoscaler differ from the applied metrics or, if none
-// were applied, from those before. At autoscaling/v1 the order of the metrics is unknown, so that only changes of
-// several metrics count.
+// changesMetrics reports whether the metrics of a HorizontalPodAutoscaler differ from the metrics in the request or, if
+// it has none, from the metrics before the request. At autoscaling/v1 the metrics before the request are unknown:
+// there, several metrics count as changed.
 func changesMetrics(s Step, a answer) bool {
 	is, expected := a.object.Lookup("spec", "metrics"), s.Body.Lookup("spec", "metrics")
 	if expected.IsAbsent() && a.before.Get("apiVersion").Text() == "autoscaling/v1" {
@@ -203,8 +202,8 @@ func hasCurrentMetrics(autoscaler document.Value) bool {
 		!autoscaler.Lookup("metadata", "annotations", "autoscaling.alpha.kubernetes.io/current-metrics").IsAbsent()
 }
 
-// losesEmptiedContainer reports whether a managed fields entry has lost the path of a map or list in the metadata that
-// was removed.
+// losesEmptiedContainer reports whether the request removed a map or list in the metadata, and its path from a managed
+// fields entry.
 func losesEmptiedContainer(a answer) bool {
 	after := parseOwners(a.owners)
 	for entry, fields := range parseOwners(a.ownersBefore) {
@@ -256,7 +255,7 @@ func conditionsIn(autoscaler document.Value) document.Value {
 	return valuesOf(conditions, "type")
 }
 
-// touchesDuplicates reports whether a patch contains a list of which the object has two items with the same merge key.
+// touchesDuplicates reports whether patch contains a list in which object has two items with equal merge keys.
 func touchesDuplicates(object, patch document.Value) bool {
 	for _, p := range fieldPaths(object)[1:] {
 		name, list := p[len(p)-1], valueAt(object, p)
@@ -269,14 +268,14 @@ func touchesDuplicates(object, patch document.Value) bool {
 	return false
 }
 
-// replacesNothing reports whether a patch replaces a map that the object does not contain.
+// replacesNothing reports whether patch replaces a map that object does not contain.
 func replacesNothing(object, patch document.Value) bool {
 	return slices.ContainsFunc(fieldPaths(patch)[1:], func(p fieldPath) bool {
 		return valueAt(patch, p).Get("$patch").Text() == "replace" && !slices.ContainsFunc(p, isIndex) && valueAt(object, p).IsAbsent()
 	})
 }
 
-// valuesOf returns a list with the values of a field in the items of a list.
+// valuesOf returns a list with the values of the field key in the items of list.
 func valuesOf(list document.Value, key string) document.Value {
 	var values []document.Value
 	for _, item := range itemsOf(list) {
@@ -313,7 +312,8 @@ func hasItemWithoutName(list document.Value) bool {
 	return slices.ContainsFunc(itemsOf(list), func(item document.Value) bool { return item.Get("name").IsAbsent() })
 }
 
-// isFinallyDeleted reports whether an object is the last state of a deleted object without finalizers.
+// isFinallyDeleted reports whether object is the last state of a deleted object: it has a deletionTimestamp, no
+// finalizers, and grace period 0.
 func isFinallyDeleted(object document.Value) bool {
 	metadata := object.Get("metadata")
 	return !metadata.Get("deletionTimestamp").IsAbsent() && metadata.Get("finalizers").IsAbsent() &&

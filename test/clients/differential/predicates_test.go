@@ -8,7 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestScaledByUpdate checks that only a managed fields entry with operation Update and spec.replicas counts.
+// TestScaledByUpdate checks that isScaledByUpdate reports true only for managed fields entries with operation Update
+// and spec.replicas.
 func TestScaledByUpdate(t *testing.T) {
 	for owners, want := range map[string]bool{
 		"":                                    false,
@@ -100,7 +101,8 @@ func TestRespelled(t *testing.T) {
 	}
 }
 
-// TestRemovesResetFields checks that only managed fields entries of the other endpoint, at another API version, count.
+// TestRemovesResetFields checks that only fields of managed fields entries count which were written at the other
+// endpoint than the request, and at another API version.
 func TestRemovesResetFields(t *testing.T) {
 	const group = "differential.example.com"
 	before := "carol Apply " + group + "/v1beta1 status: .status.a\nbob Update " + group + "/v1: .spec.a\n"
@@ -121,8 +123,8 @@ func TestRemovesResetFields(t *testing.T) {
 	}
 }
 
-// TestAllowNoOp checks that only unchanged objects count, and that only a write of kube-apiserver may be a no-op of
-// Cadastre.
+// TestAllowNoOp checks that isUnchanged requires an unchanged object and unchanged managedFields, and that allowNoOp
+// accepts a no-op of Cadastre only where kube-apiserver has written the object.
 func TestAllowNoOp(t *testing.T) {
 	const before = "alice Apply v1: .data.a\nbob Apply v1: .data.b"
 	for _, test := range []struct {
@@ -208,8 +210,8 @@ func TestViewAt(t *testing.T) {
 	}
 }
 
-// TestAppliedAtOtherVersion checks that the field manager must have applied at the same endpoint and at another API
-// version.
+// TestAppliedAtOtherVersion checks that only entries of the applying field manager count which it applied at the
+// endpoint of the request and at another API version.
 func TestAppliedAtOtherVersion(t *testing.T) {
 	applied := Step{Verb: "APPLY", Manager: "bob", Address: "autoscaling/v2 horizontalpodautoscalers/shared"}
 	for owners, want := range map[string]bool{
@@ -221,19 +223,19 @@ func TestAppliedAtOtherVersion(t *testing.T) {
 		"bob Apply autoscaling/v1 status: .status.currentReplicas":            false,
 		"bob Apply autoscaling/v2: .a\nalice Apply autoscaling/v1: .spec.b\n": false,
 	} {
-		if got := appliedAtOtherVersion(applied, owners); got != want {
-			t.Errorf("appliedAtOtherVersion() with owners %s = %t, want %t", owners, got, want)
+		if got := isAppliedAtOtherVersion(applied, owners); got != want {
+			t.Errorf("isAppliedAtOtherVersion() with owners %s = %t, want %t", owners, got, want)
 		}
 	}
 	patched := applied
 	patched.Verb = "MERGE"
-	if appliedAtOtherVersion(patched, "bob Apply autoscaling/v1: .a") {
-		t.Error("appliedAtOtherVersion() of a merge patch = true, want false")
+	if isAppliedAtOtherVersion(patched, "bob Apply autoscaling/v1: .a") {
+		t.Error("isAppliedAtOtherVersion() of a merge patch = true, want false")
 	}
 }
 
-// TestChangesMetrics checks that the metrics are compared with the applied ones and, if none were applied, with those
-// before.
+// TestChangesMetrics checks that the metrics are compared with the applied metrics or, if none were applied, with the
+// metrics before the request.
 func TestChangesMetrics(t *testing.T) {
 	for _, c := range []struct {
 		body, before, object string
@@ -255,7 +257,7 @@ func TestChangesMetrics(t *testing.T) {
 	}
 }
 
-// TestLosesEmptied checks that only a map or list that existed before and was removed counts.
+// TestLosesEmptied checks that only a map or list counts that existed before the request and was removed by it.
 func TestLosesEmptied(t *testing.T) {
 	const owned = "alice Update autoscaling/v1: .metadata.annotations .spec.maxReplicas"
 	before := parsed(t, `{metadata: {annotations: {x: "1"}}}`)
@@ -271,7 +273,7 @@ func TestLosesEmptied(t *testing.T) {
 	} {
 		a := answer{before: before, object: parsed(t, c.object), ownersBefore: owned, owners: c.owners}
 		if got := losesEmptiedContainer(a); got != c.want {
-			t.Errorf("losesEmptied(%+v) = %t, want %t", c, got, c.want)
+			t.Errorf("losesEmptiedContainer(%+v) = %t, want %t", c, got, c.want)
 		}
 	}
 }
@@ -290,8 +292,7 @@ func TestTestsNull(t *testing.T) {
 	}
 }
 
-// TestHasCurrentMetrics checks that current metrics are found at each API version, which have different fields for
-// them.
+// TestHasCurrentMetrics checks that current metrics are found in the different fields of each API version.
 func TestHasCurrentMetrics(t *testing.T) {
 	for object, want := range map[string]bool{
 		`{status: {currentMetrics: [{type: Pods}]}}`:                                         true,

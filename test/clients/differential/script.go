@@ -24,13 +24,13 @@ func (h History) script() []byte {
 	return txtar.Format(archive)
 }
 
-// stepName returns the name of a step, which starts with its number.
+// stepName returns the name of the step s with index i. It starts with the number i+1.
 func stepName(i int, s Step) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", i+1, strings.ToLower(s.Verb), s.Manager))
 }
 
-// stepNumber returns the index of the step with the given name. It returns false if the name is not that of a step.
-func stepNumber(name string) (int, bool) {
+// stepIndex returns the index of the step with the given name. It returns false if name is not the name of a step.
+func stepIndex(name string) (int, bool) {
 	number, _, _ := strings.Cut(name, " ")
 	n, err := strconv.Atoi(number)
 	return n - 1, err == nil
@@ -75,11 +75,12 @@ func (s Step) expectations() []string {
 // recorded is a script that contains the responses of a server, as a txtar archive.
 type recorded struct{ archive *txtar.Archive }
 
-// each replaces the expectations of every step by the result of f.
-func (r recorded) each(f func(step int, code int, expected []txtar.File) []txtar.File) {
+// mapSteps calls f with the index, the status code and the expectations of every step, and replaces the expectations
+// with the result. code is 0 if the step has no response.
+func (r recorded) mapSteps(f func(step int, code int, expected []txtar.File) []txtar.File) {
 	var files []txtar.File
 	for i := 0; i < len(r.archive.Files); {
-		step, _ := stepNumber(r.archive.Files[i].Name)
+		step, _ := stepIndex(r.archive.Files[i].Name)
 		files = append(files, r.archive.Files[i])
 		end := i + 1
 		for end < len(r.archive.Files) && !isStep(r.archive.Files[end].Name) {
@@ -98,7 +99,7 @@ func (r recorded) each(f func(step int, code int, expected []txtar.File) []txtar
 // cut removes all steps after the step with index last.
 func (r recorded) cut(last int) {
 	i := slices.IndexFunc(r.archive.Files, func(f txtar.File) bool {
-		step, ok := stepNumber(f.Name)
+		step, ok := stepIndex(f.Name)
 		return ok && step > last
 	})
 	if i >= 0 {
@@ -107,13 +108,13 @@ func (r recorded) cut(last int) {
 }
 
 func isStep(name string) bool {
-	_, ok := stepNumber(name)
+	_, ok := stepIndex(name)
 	return ok
 }
 
-// withErrors replaces the expected object and managedFields of rejected requests by the expected error.
-func (r recorded) withErrors() {
-	r.each(func(_, code int, expected []txtar.File) []txtar.File {
+// expectErrors replaces the expected object and managedFields of rejected requests with the expected error.
+func (r recorded) expectErrors() {
+	r.mapSteps(func(_, code int, expected []txtar.File) []txtar.File {
 		if code < 400 || len(expected) < 2 {
 			return expected
 		}
@@ -126,7 +127,7 @@ func (r recorded) withErrors() {
 	})
 }
 
-// errorOf returns the expected error of a Status, in the format of scripts.
+// errorOf returns the error in status, a Status, as an expectation in the format of scripts.
 func errorOf(status document.Value) document.Value {
 	expected := document.NewMap()
 	for _, name := range []string{"reason", "message"} {
@@ -147,8 +148,8 @@ func errorOf(status document.Value) document.Value {
 	return expected
 }
 
-// ownerIn returns the part of a conflict message up to the field manager and its API version, by which causes are
-// sorted.
+// ownerIn returns the part of a conflict message up to and including the field manager and its API version. Causes are
+// sorted by that part.
 func ownerIn(message string) string {
 	owner, _, _ := strings.Cut(message, ": ")
 	return owner

@@ -48,7 +48,7 @@ type Progress struct {
 	Time time.Duration
 }
 
-// Search compares random histories until the time of the options is over or the context is cancelled.
+// Search compares random histories with pair until options.Time has passed or ctx is cancelled.
 func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 	if options.Batch == 0 {
 		options.Batch = 32
@@ -86,8 +86,8 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 	return progress, nil
 }
 
-// A comparison that fails, for instance with a timeout on a busy machine, is retried, so that it does not end a long
-// search.
+// compare retries a comparison that fails, for instance with a timeout on a busy machine, so that the failure does not
+// end a long search.
 const (
 	maxAttempts = 5
 	retryDelay  = 5 * time.Second
@@ -107,7 +107,7 @@ func compare(ctx context.Context, pair Pair, histories []History) (findings []Fi
 	return nil, err
 }
 
-// checkKind returns an error if no history uses the resource, because the search would never generate one.
+// checkKind returns an error if no history uses resource, because the search would then never end.
 func checkKind(resource string) error {
 	kinds, err := vocabulary()
 	if err != nil || resource == "" {
@@ -123,7 +123,7 @@ func checkKind(resource string) error {
 	return fmt.Errorf("kind: expected one of %s, received %q", strings.Join(known, ", "), resource)
 }
 
-// draw generates the next n histories of a resource, or of all resources if kind is empty.
+// draw generates the next n histories whose resource is kind, or n histories of all resources if kind is empty.
 func (p *Progress) draw(n int, kind string) ([]History, error) {
 	var histories []History
 	for len(histories) < n {
@@ -142,8 +142,8 @@ func (p *Progress) draw(n int, kind string) ([]History, error) {
 	return histories, nil
 }
 
-// requestIn extracts the method and status code of the failed request from a reason, because the rest of the reason is
-// random.
+// requestIn matches the reason for which a history could not be compared, and captures the method and status code of
+// the failed request. The rest of the reason is random.
 var requestIn = regexp.MustCompile(`(?s)^.*?(GET|PUT|POST|PATCH|DELETE) \S+: (\d+).*$`)
 
 // count adds a finding to the counters of the progress.
@@ -158,9 +158,9 @@ func (p *Progress) count(f Finding) {
 	}
 }
 
-// handle shrinks and reports a difference if its kind is new, both before and after shrinking. A difference that is not
-// reproducible depends on time, for instance on the order of managedFields within a second or on a timeout, and is
-// counted as Lost. If shrinking is interrupted, the difference is reported with its whole history.
+// handle shrinks f and reports it with options.Found if its kind is in seen neither before nor after shrinking. A
+// difference that is not reproducible depends on time, for instance on the order of managedFields within a second or on
+// a timeout, and is counted as Lost. If shrinking is interrupted, the difference is reported with its whole history.
 func (p *Progress) handle(ctx context.Context, pair Pair, f Finding, seen map[string]bool, options Options) error {
 	if !f.Differs() {
 		return nil

@@ -16,7 +16,7 @@ func TestSearch(t *testing.T) {
 	var found []Finding
 	var last Progress
 	ctx, cancel := context.WithCancel(t.Context())
-	progress, err := Search(ctx, pairOf(losesLabel), Options{
+	progress, err := Search(ctx, pairOf(labelLossFailure), Options{
 		Time: time.Minute, Seed: 1,
 		Found: func(f Finding) error { found = append(found, f); return nil },
 		Progress: func(p Progress) {
@@ -31,7 +31,7 @@ func TestSearch(t *testing.T) {
 	signatures := map[string]bool{}
 	for _, f := range found {
 		if signatures[f.Signature()] {
-			t.Errorf("difference %s was reported twice, want once", f.Signature())
+			t.Errorf("Found was called twice with difference %s, want once", f.Signature())
 		}
 		signatures[f.Signature()] = true
 	}
@@ -45,7 +45,7 @@ func TestSearch(t *testing.T) {
 func TestSearchIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var found []Finding
-	progress, err := Search(ctx, cancellingPair{pairOf(losesLabel), cancel}, Options{Time: time.Minute, Seed: 1, Found: func(f Finding) error { found = append(found, f); return nil }})
+	progress, err := Search(ctx, cancellingPair{pairOf(labelLossFailure), cancel}, Options{Time: time.Minute, Seed: 1, Found: func(f Finding) error { found = append(found, f); return nil }})
 	if err != nil || len(found) == 0 || progress.Kinds != len(found) {
 		t.Errorf("got %d findings, progress %+v, %v; want the findings so far", len(found), progress, err)
 	}
@@ -118,7 +118,7 @@ func TestSearchCounts(t *testing.T) {
 
 // TestSearchForUnknownKind checks that an unknown resource is rejected with the list of known ones.
 func TestSearchForUnknownKind(t *testing.T) {
-	_, err := Search(t.Context(), pairOf(losesLabel), Options{Time: time.Minute, Kind: "deployment"})
+	_, err := Search(t.Context(), pairOf(labelLossFailure), Options{Time: time.Minute, Kind: "deployment"})
 	if err == nil || !strings.Contains(err.Error(), "deployments") || !strings.Contains(err.Error(), `received "deployment"`) {
 		t.Errorf("Search() = %v, want an error with the known resources", err)
 	}

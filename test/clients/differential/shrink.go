@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Shrink makes a history with a difference smaller as long as the difference remains of the same kind: it removes the
-// steps after the difference, then other steps, and then parts of bodies.
+// Shrink returns a smaller history that has a difference of the same kind as found: it removes the steps after the
+// difference, then other steps, and then parts of bodies, as long as such a difference remains.
 func Shrink(ctx context.Context, pair Pair, found Finding) (Finding, error) {
 	for {
 		smaller, err := shrinkOnce(ctx, pair, found)
@@ -24,9 +24,10 @@ func Shrink(ctx context.Context, pair Pair, found Finding) (Finding, error) {
 // batch is the number of smaller histories that are compared concurrently.
 const batch = 16
 
-// shrinkOnce returns the first smaller history with a difference of the same kind, or nil if there is none.
+// shrinkOnce returns the finding for the first smaller history with a difference of the same kind as found, or nil if
+// there is none.
 func shrinkOnce(ctx context.Context, pair Pair, found Finding) (*Finding, error) {
-	for candidates := range slices.Chunk(smaller(found), batch) {
+	for candidates := range slices.Chunk(smallerHistories(found), batch) {
 		findings, err := compare(ctx, pair, candidates)
 		if err != nil {
 			return nil, err
@@ -40,11 +41,12 @@ func shrinkOnce(ctx context.Context, pair Pair, found Finding) (*Finding, error)
 	return nil, nil
 }
 
-// smaller returns candidates for smaller histories, each without one part of the history, larger parts first.
-func smaller(found Finding) []History {
+// smallerHistories returns copies of the history of found, each without one part of it. Copies without a larger part
+// come first.
+func smallerHistories(found Finding) []History {
 	h := found.History
 	var all []History
-	last, ok := stepNumber(found.Failure.Step)
+	last, ok := stepIndex(found.Failure.Step)
 	if ok && last < len(h.Steps)-1 {
 		return []History{{h.Seed, h.Resource, slices.Clone(h.Steps[:last+1])}}
 	}
@@ -55,7 +57,7 @@ func smaller(found Finding) []History {
 	}
 	for i, s := range h.Steps {
 		if plain := s.plain(); plain != s {
-			all = append(all, h.with(i, plain))
+			all = append(all, h.withStep(i, plain))
 		}
 		if s.Body.IsAbsent() {
 			continue
@@ -66,7 +68,7 @@ func smaller(found Finding) []History {
 			}
 			less := s
 			less.Body = withoutValue(s.Body, p)
-			all = append(all, h.with(i, less))
+			all = append(all, h.withStep(i, less))
 		}
 	}
 	return all
@@ -77,15 +79,15 @@ func (s Step) plain() Step {
 	return Step{Verb: s.Verb, Address: s.Address, Manager: s.Manager, Agent: s.Agent, Body: s.Body}
 }
 
-// with returns the history with s as step i.
-func (h History) with(i int, s Step) History {
+// withStep returns h with s as the step with index i.
+func (h History) withStep(i int, s Step) History {
 	steps := slices.Clone(h.Steps)
 	steps[i] = s
 	return History{h.Seed, h.Resource, steps}
 }
 
-// isIdentity reports whether a path belongs to the fields that identify the object of a body, which must not be
-// removed.
+// isIdentity reports whether p is the path of a field that identifies the object, which must not be removed from a
+// body.
 func isIdentity(p fieldPath) bool {
 	switch strings.Join(p, ".") {
 	case "apiVersion", "kind", "metadata", "metadata.name":
@@ -94,8 +96,8 @@ func isIdentity(p fieldPath) bool {
 	return false
 }
 
-// complaintKinds returns the complaints without their random parts: the status codes or, if these do not differ, the
-// fields.
+// complaintKinds returns the kinds of complaints in f: only the two status codes if these differ, or the complaints
+// about other parts of the response without values and random parts.
 func (f Finding) complaintKinds() []string {
 	var kinds []string
 	for _, complaint := range f.Failure.Complaints {
@@ -116,14 +118,15 @@ func (f Finding) complaintKinds() []string {
 var (
 	statuses    = regexp.MustCompile(`^answer: expected status (\d+), received (\d+)`)
 	fieldIn     = regexp.MustCompile(`^(object|error): \S+:`)
-	randomParts = regexp.MustCompile(`alice|bob|carol|dave|erin|applytest-[a-z0-9]+|\[[0-9]+\]|was [0-9]+ and is [0-9]+|is [0-9]+ as`)
+	randomParts = regexp.MustCompile(`alice|bob|carol|dave|erin|applytest-[a-z0-9]+|\[[0-9]+\]|was [0-9]+ and is [0-9]+|is still [0-9]+`)
 )
 
-// isSameKind reports whether a finding has the same verb as found, and no kind of complaint that found does not have.
+// isSameKind reports whether f and found differ at requests with the same verb, and f has no kind of complaint that
+// found does not have.
 func (f Finding) isSameKind(found Finding) bool {
-	before := found.complaintKinds()
-	for _, way := range f.complaintKinds() {
-		if !slices.Contains(before, way) {
+	known := found.complaintKinds()
+	for _, kind := range f.complaintKinds() {
+		if !slices.Contains(known, kind) {
 			return false
 		}
 	}
@@ -132,7 +135,7 @@ func (f Finding) isSameKind(found Finding) bool {
 
 // last returns the step whose response differs.
 func (f Finding) last() Step {
-	i, _ := stepNumber(f.Failure.Step)
+	i, _ := stepIndex(f.Failure.Step)
 	return f.History.Steps[i]
 }
 

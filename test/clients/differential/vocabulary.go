@@ -27,7 +27,7 @@ type kind struct {
 	versions     []version
 }
 
-// version is the vocabulary of a kind at one API version: the parts of which bodies are composed.
+// version is the vocabulary of a kind at one API version: the parts from which bodies are composed.
 type version struct {
 	apiVersion, kind string
 	// base is a minimal valid object, into which parts are merged.
@@ -82,7 +82,8 @@ func readFile(name string) (document.Value, error) {
 	return value, nil
 }
 
-// newKind returns a kind with its own parts, the common parts and, if it has a pod template, the parts of pod specs.
+// newKind returns the kind that text describes, with its own parts, the common parts and, if it has a pod template, the
+// parts in template.
 func newKind(text document.Value, common, template []document.Value) kind {
 	k := kind{
 		resource: text.Get("resource").Text(), scale: text.Get("scale").Bool(), cluster: text.Get("cluster").Bool(),

@@ -19,7 +19,7 @@ import (
 // TestEnvironment checks that envtest can start Cadastre, install CRDs, add users, and stop Cadastre.
 func TestEnvironment(t *testing.T) {
 	environment := &envtest.Environment{
-		BinaryAssetsDirectory: assets(t),
+		BinaryAssetsDirectory: buildAssets(t),
 		CRDs:                  []*apiextensionsv1.CustomResourceDefinition{widgets()},
 	}
 	config, err := environment.Start()
@@ -52,8 +52,9 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// assets builds cadastre, runs `cadastre envtest`, and returns the folder with the programs that envtest starts.
-func assets(t *testing.T) string {
+// buildAssets builds cadastre, runs `cadastre envtest`, and returns the folder to which that command wrote the programs
+// that envtest starts.
+func buildAssets(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	program := filepath.Join(folder, "cadastre")

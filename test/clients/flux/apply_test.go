@@ -65,15 +65,15 @@ kustomize-controller Apply apps/v1:
 	all = settings + "---" + web + "---" + front + "---" + key
 )
 
-// patch sends a merge patch with the field manager by.
-func (f fluxEnv) patch(by string, object client.Object, merge string) {
+// patch sends the merge patch patch for object as the given field manager.
+func (f fluxEnv) patch(manager string, object client.Object, patch string) {
 	f.t.Helper()
-	patch := client.RawPatch(types.MergePatchType, []byte(merge))
-	check(f.t, f.client.Patch(f.t.Context(), object, patch, client.FieldOwner(by)))
+	mergePatch := client.RawPatch(types.MergePatchType, []byte(patch))
+	check(f.t, f.client.Patch(f.t.Context(), object, mergePatch, client.FieldOwner(manager)))
 }
 
 // TestSet checks that a second apply of a set of objects is a no-op. Flux compares the result of a dry run with the
-// live object, so that both must be equal, including defaults.
+// live object, so both must be equal, including defaults.
 func TestSet(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -111,7 +111,7 @@ func TestDrift(t *testing.T) {
 
 	entry, live, merged, err := f.flux.Diff(t.Context(), f.read(settings)[0], ssa.DefaultDiffOptions())
 	check(t, err)
-	if entry.Action != ssa.ConfiguredAction || at(t, live, "data", "a") != "changed" || at(t, merged, "data", "a") != "1" || at(t, merged, "data", "added") != "yes" {
+	if entry.Action != ssa.ConfiguredAction || valueAt(t, live, "data", "a") != "changed" || valueAt(t, merged, "data", "a") != "1" || valueAt(t, merged, "data", "added") != "yes" {
 		t.Errorf("Diff() = %s from %v to %v, want a corrected and added retained", entry, live, merged)
 	}
 	f.apply(settings, options(), "ConfigMap/settings configured")
@@ -125,7 +125,7 @@ tuner Update v1: .data.added
 `)
 	f.apply(settings, options(), "ConfigMap/settings unchanged")
 
-	// Flux removes a field from the object if it is removed from the manifest.
+	// Flux removes a field from the object when the field is removed from the manifest.
 	f.apply(`
 apiVersion: v1
 kind: ConfigMap
@@ -133,8 +133,8 @@ metadata: {name: settings}
 data: {b: "3"}
 `, options(), "ConfigMap/settings configured")
 	corrected := f.live("v1", "ConfigMap", "settings")
-	if at(t, corrected, "data", "a") != nil || at(t, corrected, "data", "b") != "3" {
-		t.Errorf("data = %v, want only b: 3 and added", at(t, corrected, "data"))
+	if valueAt(t, corrected, "data", "a") != nil || valueAt(t, corrected, "data", "b") != "3" {
+		t.Errorf("data = %v, want only b: 3 and added", valueAt(t, corrected, "data"))
 	}
 	wantOwners(t, corrected, `
 kustomize-controller Apply v1:
@@ -153,7 +153,7 @@ func TestDriftOfSecrets(t *testing.T) {
 	f.patch("tuner", f.live("v1", "Secret", "key"), `{"stringData":{"password":"other"}}`)
 	entry, live, merged, err := f.flux.Diff(t.Context(), f.read(key)[0], ssa.DefaultDiffOptions())
 	check(t, err)
-	if entry.Action != ssa.ConfiguredAction || at(t, live, "data", "password") == at(t, merged, "data", "password") {
+	if entry.Action != ssa.ConfiguredAction || valueAt(t, live, "data", "password") == valueAt(t, merged, "data", "password") {
 		t.Errorf("Diff() = %s from %v to %v, want a difference", entry, live, merged)
 	}
 	f.apply(key, options(), "Secret/key configured")
@@ -180,7 +180,7 @@ func TestIgnoredDrift(t *testing.T) {
 	withoutReplicas := strings.Replace(webOwners, "  .spec.replicas\n", "", 1)
 	wantOwners(t, f.live("apps/v1", "Deployment", "web"), withoutReplicas+"autoscaler Update apps/v1 scale: .spec.replicas\n")
 	f.apply(web, options(), "Deployment/web configured")
-	if replicas := at(t, f.live("apps/v1", "Deployment", "web"), "spec", "replicas"); replicas != int64(2) {
+	if replicas := valueAt(t, f.live("apps/v1", "Deployment", "web"), "spec", "replicas"); replicas != int64(2) {
 		t.Errorf("replicas = %v, want 2 as in the manifest", replicas)
 	}
 }
@@ -198,8 +198,8 @@ func TestPrune(t *testing.T) {
 	o.Exclusions = map[string]string{"kustomize.toolkit.fluxcd.io/prune": "disabled"}
 	changes, err := f.flux.DeleteAll(t.Context(), f.read(all), o)
 	check(t, err)
-	f.actions(changes, "Deployment/web deleted", "Service/web skipped", "Secret/key skipped", "ConfigMap/settings deleted")
+	f.wantActions(changes, "Deployment/web deleted", "Service/web skipped", "Secret/key skipped", "ConfigMap/settings deleted")
 	changes, err = f.flux.DeleteAll(t.Context(), f.read(all), o)
 	check(t, err)
-	f.actions(changes, "Deployment/web deleted", "Service/web skipped", "Secret/key skipped", "ConfigMap/settings deleted")
+	f.wantActions(changes, "Deployment/web deleted", "Service/web skipped", "Secret/key skipped", "ConfigMap/settings deleted")
 }

@@ -65,7 +65,7 @@ func (f fluxEnv) read(manifests string) []*unstructured.Unstructured {
 	return objects
 }
 
-// options returns the apply options of Flux' controller, with a shorter polling interval.
+// options returns the apply options of Flux' controller, but with a shorter polling interval.
 func options() ssa.ApplyOptions {
 	o := ssa.DefaultApplyOptions()
 	o.WaitInterval = 20 * time.Millisecond
@@ -87,14 +87,14 @@ func (f fluxEnv) apply(manifests string, o ssa.ApplyOptions, want ...string) {
 	f.t.Helper()
 	changes, err := f.flux.ApplyAllStaged(f.t.Context(), f.read(manifests), o)
 	check(f.t, err)
-	f.actions(changes, want...)
+	f.wantActions(changes, want...)
 }
 
-func (f fluxEnv) actions(changes *ssa.ChangeSet, want ...string) {
+func (f fluxEnv) wantActions(changes *ssa.ChangeSet, want ...string) {
 	f.t.Helper()
 	got := strings.ReplaceAll(changes.String(), "/"+f.namespace+"/", "/")
 	if got != strings.Join(want, "\n") {
-		f.t.Errorf("actions:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))
+		f.t.Errorf("got actions:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))
 	}
 }
 
@@ -115,12 +115,12 @@ func wantOwners(t *testing.T, object *unstructured.Unstructured, want string) {
 	got, err := owners.Lines(object.GetManagedFields())
 	check(t, err)
 	if got != strings.TrimPrefix(want, "\n") {
-		t.Errorf("managedFields:\n%s\nwant:\n%s", got, want)
+		t.Errorf("got managedFields:\n%s\nwant:\n%s", got, want)
 	}
 }
 
-// at returns the value of a field of an object, or nil if it is not set.
-func at(t *testing.T, object *unstructured.Unstructured, path ...string) any {
+// valueAt returns the value of the field of object at path, or nil if the field is not set.
+func valueAt(t *testing.T, object *unstructured.Unstructured, path ...string) any {
 	t.Helper()
 	value, _, err := unstructured.NestedFieldNoCopy(object.Object, path...)
 	check(t, err)

@@ -53,7 +53,7 @@ func TestRecreate(t *testing.T) {
 			changed := strings.ReplaceAll(test.manifest, test.from, test.to)
 			_, err := f.flux.ApplyAll(t.Context(), f.read(changed), options())
 			if err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), f.namespace+"/", ""), test.message) {
-				t.Fatalf("ApplyAll() = %v, want an error with %s", err, test.message)
+				t.Fatalf("ApplyAll() = %v, want an error that starts with %q", err, test.message)
 			}
 			entry, _, _, err := f.flux.Diff(t.Context(), f.read(changed)[0], ssa.DiffOptions{Force: true})
 			check(t, err)
@@ -64,7 +64,7 @@ func TestRecreate(t *testing.T) {
 			o.Force = true
 			f.apply(changed, o, name+" created")
 			if after := f.live(test.apiVersion, test.kind, test.object); after.GetUID() == before.GetUID() {
-				t.Error("uid is unchanged, want a new object")
+				t.Error("uid is unchanged, want the uid of a new object")
 			}
 			f.apply(changed, o, name+" unchanged")
 		})

@@ -52,7 +52,7 @@ kustomize-controller Apply v1:
   .metadata.labels."kustomize.toolkit.fluxcd.io/namespace"
 tuner Update v1: .data.tuned
 `)
-	if data := at(t, live, "data").(map[string]any); len(data) != 3 || data["tuned"] != "1" {
+	if data := valueAt(t, live, "data").(map[string]any); len(data) != 3 || data["tuned"] != "1" {
 		t.Errorf("data = %v, want the fields of the manifest and of tuner", data)
 	}
 	if len(live.GetAnnotations()) > 0 {
@@ -88,8 +88,8 @@ before-first-apply Update v1:
 `)
 	f.apply(settings, options(), "ConfigMap/settings configured")
 	live := f.live("v1", "ConfigMap", "settings")
-	if at(t, live, "data", "old") != nil {
-		t.Errorf("data = %v, want only the fields of the manifest", at(t, live, "data"))
+	if valueAt(t, live, "data", "old") != nil {
+		t.Errorf("data = %v, want only the fields of the manifest", valueAt(t, live, "data"))
 	}
 	wantOwners(t, live, `
 kustomize-controller Apply v1:

@@ -78,8 +78,8 @@ func TestQuickstart(t *testing.T) {
 	}
 }
 
-// run executes a command of the page and returns its output. It replaces the folder /tmp/demo of the page with a temporary
-// folder.
+// run executes command, a command of the page, and returns its output. It replaces the folder /tmp/demo of the page
+// with folder.
 func run(t *testing.T, folder, command string) string {
 	t.Helper()
 	shell := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command, "/tmp/demo", folder))
@@ -100,7 +100,7 @@ var (
 	timePattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 )
 
-// masked returns the text with placeholders instead of ages and times.
+// masked returns text with placeholders instead of ages and times.
 func masked(text string) string {
 	return strings.TrimSpace(timePattern.ReplaceAllString(agePattern.ReplaceAllString(text, " AGE"), "TIME"))
 }

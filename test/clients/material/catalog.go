@@ -12,37 +12,37 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// catalog observes the documents that the server publishes for the kinds: discovery, OpenAPI, and the output of kubectl
-// explain.
-func (o *observer) catalog(ctx context.Context) error {
+// observeCatalog observes the documents that the server publishes for the kinds: discovery, OpenAPI, and the output of
+// kubectl explain.
+func (o *observer) observeCatalog(ctx context.Context) error {
 	groups := map[string][]string{}
 	for _, d := range o.manifest.Definitions {
-		if err := o.published(ctx, d); err != nil {
+		if err := o.waitPublished(ctx, d); err != nil {
 			return err
 		}
 		group := d.Typed.Spec.Group
 		groups[group] = append(groups[group], d.servedVersions()...)
 	}
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		if err := o.group(ctx, group); err != nil {
+		if err := o.observeGroup(ctx, group); err != nil {
 			return err
 		}
 		slices.Sort(groups[group])
 		for _, version := range slices.Compact(groups[group]) {
-			if err := o.resources(ctx, group+"/"+version); err != nil {
+			if err := o.observeResources(ctx, group+"/"+version); err != nil {
 				return err
 			}
-			if err := o.openAPI(ctx, group+"/"+version); err != nil {
+			if err := o.observeOpenAPI(ctx, group+"/"+version); err != nil {
 				return err
 			}
 		}
 	}
-	return o.explain(ctx)
+	return o.observeExplain(ctx)
 }
 
-// published waits until OpenAPI contains all versions of a kind. kube-apiserver publishes them some time after the kind
-// is served.
-func (o *observer) published(ctx context.Context, d Definition) error {
+// waitPublished waits until OpenAPI contains all served versions of d. kube-apiserver publishes them some time after it
+// serves them.
+func (o *observer) waitPublished(ctx context.Context, d Definition) error {
 	for _, version := range d.servedVersions() {
 		gv := d.Typed.Spec.Group + "/" + version
 		err := eventually(ctx, "OpenAPI has "+d.Typed.Name+" "+version, func() (bool, error) {
@@ -65,8 +65,8 @@ func (o *observer) published(ctx context.Context, d Definition) error {
 	return nil
 }
 
-// group observes an API group in aggregated discovery.
-func (o *observer) group(ctx context.Context, group string) error {
+// observeGroup observes the resources of the project in aggregated discovery of the given API group.
+func (o *observer) observeGroup(ctx context.Context, group string) error {
 	a, err := o.request(ctx, http.MethodGet, "/apis", aggregated, nil)
 	if err != nil {
 		return err
@@ -85,9 +85,9 @@ func (o *observer) group(ctx context.Context, group string) error {
 	return nil
 }
 
-// resources observes a group version in legacy discovery. It sorts the resources, because kube-apiserver returns them
-// in no fixed order.
-func (o *observer) resources(ctx context.Context, gv string) error {
+// observeResources observes the resources of gv, a group version, in legacy discovery. It sorts them, because
+// kube-apiserver returns them in no fixed order.
+func (o *observer) observeResources(ctx context.Context, gv string) error {
 	a, err := o.request(ctx, http.MethodGet, "/apis/"+gv, "application/json", nil)
 	if err != nil {
 		return err
@@ -102,9 +102,9 @@ func (o *observer) resources(ctx context.Context, gv string) error {
 	return nil
 }
 
-// openAPI observes the paths with their methods, and the schemas of the kinds. It omits media types and descriptions of
-// parameters, which differ between servers.
-func (o *observer) openAPI(ctx context.Context, gv string) error {
+// observeOpenAPI observes the OpenAPI document of gv, a group version: the paths with their methods, and the schemas of
+// the kinds. It omits media types and descriptions of parameters, which differ between servers.
+func (o *observer) observeOpenAPI(ctx context.Context, gv string) error {
 	a, err := o.request(ctx, http.MethodGet, "/openapi/v3/apis/"+gv, "application/json", nil)
 	if err != nil {
 		return err
@@ -132,8 +132,8 @@ func (o *observer) openAPI(ctx context.Context, gv string) error {
 	return nil
 }
 
-// defines reports whether the project defines a resource, or the resource of a subresource. Several projects share API
-// groups.
+// defines reports whether the project defines resource, or, if resource is a subresource, its main resource. The check
+// is necessary because several projects share API groups.
 func (o *observer) defines(group, resource string) bool {
 	resource, _, _ = strings.Cut(resource, "/")
 	return slices.ContainsFunc(o.manifest.Definitions, func(d Definition) bool {
@@ -141,14 +141,14 @@ func (o *observer) defines(group, resource string) bool {
 	})
 }
 
-// ownResources returns the resources that the project defines. field is the name of the member that contains the
-// resource name.
+// ownResources returns those of the resources that the project defines. field is the name of the member of a resource
+// that contains its name. ownResources modifies the slice resources.
 func (o *observer) ownResources(group string, resources []map[string]any, field string) []map[string]any {
 	return slices.DeleteFunc(resources, func(r map[string]any) bool { return !o.defines(group, fmt.Sprint(r[field])) })
 }
 
-// withoutMetadata removes the descriptions of metadata, and of apiVersion and kind of embedded resources, because their
-// wording differs between servers.
+// withoutMetadata removes the descriptions of metadata, and of apiVersion and kind of embedded resources, from schema,
+// because their wording differs between servers.
 func withoutMetadata(schema any) any {
 	switch s := schema.(type) {
 	case []any:
@@ -174,8 +174,8 @@ func withoutMetadata(schema any) any {
 	return schema
 }
 
-// explain observes the output of kubectl explain for every kind.
-func (o *observer) explain(ctx context.Context) error {
+// observeExplain observes the output of kubectl explain for every kind.
+func (o *observer) observeExplain(ctx context.Context) error {
 	for _, d := range o.manifest.Definitions {
 		for _, version := range d.servedVersions() {
 			text, err := o.kubectl(ctx, "explain", "--recursive", "--api-version="+d.Typed.Spec.Group+"/"+version, d.resource())
@@ -190,7 +190,7 @@ func (o *observer) explain(ctx context.Context) error {
 
 func (d Definition) resource() string { return d.Typed.Spec.Names.Plural + "." + d.Typed.Spec.Group }
 
-// listOf returns the objects of a decoded JSON array.
+// listOf returns the objects in value, a decoded JSON array. It returns nil if value is not an array.
 func listOf(value any) (objects []map[string]any) {
 	items, _ := value.([]any)
 	for _, item := range items {

@@ -24,8 +24,8 @@ func (m *Manifest) generate() {
 	}
 }
 
-// generator generates a value from a schema. It considers one schema at a time: rules and oneOf or anyOf alternatives
-// over several fields are followed only in simple cases. In other cases the server rejects the generated object.
+// generator generates values from schemas, one schema at a time. It satisfies rules and oneOf or anyOf alternatives
+// that concern several fields only in simple cases. In other cases the server rejects the generated object.
 type generator struct {
 	name string
 	all  bool // generate all properties, not only the required ones
@@ -53,7 +53,7 @@ func (g generator) object(d *apiextensionsv1.CustomResourceDefinition, version a
 	return &unstructured.Unstructured{Object: object}
 }
 
-// value generates a value from a schema.
+// value generates a value from the schema s.
 func (g generator) value(s *apiextensionsv1.JSONSchemaProps, depth int) any {
 	switch {
 	case s.Default != nil:
@@ -79,7 +79,7 @@ func (g generator) value(s *apiextensionsv1.JSONSchemaProps, depth int) any {
 	}
 }
 
-// fields generates a map with the properties of a schema.
+// fields generates a map with properties of the schema s.
 func (g generator) fields(s *apiextensionsv1.JSONSchemaProps, depth int) map[string]any {
 	fields := map[string]any{}
 	if s.XEmbeddedResource {
@@ -100,8 +100,8 @@ func (g generator) fields(s *apiextensionsv1.JSONSchemaProps, depth int) map[str
 	return fields
 }
 
-// requiredAndExcluded returns the properties that are required, and those that are excluded, if the first of the oneOf
-// and anyOf alternatives is selected.
+// requiredAndExcluded returns the properties of s that are required, and the properties that must be absent, if the
+// first alternative of oneOf and of anyOf is selected.
 func requiredAndExcluded(s *apiextensionsv1.JSONSchemaProps) (required, excluded []string) {
 	required = slices.Clone(s.Required)
 	for _, part := range s.AllOf {
@@ -155,7 +155,7 @@ var formats = map[string]string{
 	"ipv4": "192.0.2.1", "ipv6": "2001:db8::1", "cidr": "192.0.2.0/24",
 }
 
-// text generates a string. A pattern takes precedence over a format, and a format over a length.
+// text generates a string for the schema s. A pattern takes precedence over a format, and a format over a length.
 func text(s *apiextensionsv1.JSONSchemaProps) string {
 	minLength := 1
 	if s.MinLength != nil {

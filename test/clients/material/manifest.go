@@ -54,7 +54,7 @@ func (p Project) Read(files fs.FS) (*Manifest, error) {
 		}
 	}
 	if len(m.Definitions) == 0 {
-		return nil, fmt.Errorf("%s@%s: expected definitions in %v, found none", p.Module, p.Version, p.Definitions)
+		return nil, fmt.Errorf("%s@%s: found no definitions in %v", p.Module, p.Version, p.Definitions)
 	}
 	for _, name := range names {
 		if err := m.readSamples(files, name); err != nil {
@@ -96,7 +96,7 @@ func (m *Manifest) readDefinitions(files fs.FS, name string) error {
 	return nil
 }
 
-// readSamples adds the objects in a file whose kinds are defined by the definitions. Files that are not YAML, such as
+// readSamples adds the objects in the file name whose kinds the project defines. Files that are not valid YAML, such as
 // templates, are skipped.
 func (m *Manifest) readSamples(files fs.FS, name string) error {
 	content, err := fs.ReadFile(files, name)
@@ -116,16 +116,16 @@ func (m *Manifest) readSamples(files fs.FS, name string) error {
 	return nil
 }
 
-// mentions reports whether a document may be a sample. It is a fast check, because most files are unrelated to the
-// definitions.
+// mentions reports whether document contains the API group of a definition, so that it may be a sample. It is a fast
+// check before parsing, because most files are unrelated to the definitions.
 func (m *Manifest) mentions(document []byte) bool {
 	return slices.ContainsFunc(m.Definitions, func(d Definition) bool {
 		return bytes.Contains(document, []byte("apiVersion: "+d.Typed.Spec.Group+"/"))
 	})
 }
 
-// definition returns the CustomResourceDefinition of an object's kind, or nil if there is none that serves the object's
-// version.
+// definition returns the CustomResourceDefinition that serves the kind of object at its version, or nil if there is
+// none.
 func (m *Manifest) definition(object *unstructured.Unstructured) *Definition {
 	i := slices.IndexFunc(m.Definitions, func(d Definition) bool { return d.serves(object.GroupVersionKind()) })
 	if i < 0 {
@@ -147,7 +147,7 @@ func (d Definition) servedVersions() (names []string) {
 	return names
 }
 
-// count returns the number of samples of an object's kind, at any version.
+// count returns the number of samples of the kind of object, at any version.
 func (m *Manifest) count(object *unstructured.Unstructured) (n int) {
 	for _, s := range m.Samples {
 		if s.Object.GroupVersionKind().GroupKind() == object.GroupVersionKind().GroupKind() {
@@ -157,7 +157,7 @@ func (m *Manifest) count(object *unstructured.Unstructured) (n int) {
 	return n
 }
 
-// documents splits a YAML file into its documents.
+// documents returns the documents of content, a YAML file.
 func documents(content []byte) (found [][]byte) {
 	reader := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	for {
@@ -172,7 +172,7 @@ func documents(content []byte) (found [][]byte) {
 	}
 }
 
-// parse returns the object of a document, or nil if the document is not an object.
+// parse returns the object in document, or nil if document is not an object.
 func parse(document []byte) (*unstructured.Unstructured, error) {
 	var content map[string]any
 	if err := yaml.Unmarshal(document, &content); err != nil {

@@ -58,7 +58,7 @@ func testProject(t *testing.T, project material.Project) {
 	wantAllApplied(t, manifest, observations)
 }
 
-// wantAllApplied fails the test if there is a kind of which no sample could be applied.
+// wantAllApplied fails the test if there is a definition whose samples were all rejected.
 func wantAllApplied(t *testing.T, manifest *material.Manifest, observations []material.Observation) {
 	t.Helper()
 	for _, d := range manifest.Definitions {
@@ -66,12 +66,12 @@ func wantAllApplied(t *testing.T, manifest *material.Manifest, observations []ma
 			return strings.HasPrefix(o.Name, "kubectl get "+d.Typed.Name+" ")
 		})
 		if !listed {
-			t.Errorf("%s: no sample was applied, want at least one", d.Typed.Name)
+			t.Errorf("%s: no sample was applied, want 1 or more", d.Typed.Name)
 		}
 	}
 }
 
-// server returns the server under test, with a namespace for the samples.
+// server returns the server under test, with a new namespace for the samples.
 func server(t *testing.T) *material.Server {
 	t.Helper()
 	s := &material.Server{

@@ -49,11 +49,11 @@ func (s *Server) Observe(ctx context.Context, m *Manifest) ([]Observation, error
 			return nil, fmt.Errorf("%s: %w", d.Typed.Name, err)
 		}
 	}
-	if err := o.catalog(ctx); err != nil {
+	if err := o.observeCatalog(ctx); err != nil {
 		return nil, err
 	}
 	for _, sample := range m.Samples {
-		if err := o.sample(ctx, sample); err != nil {
+		if err := o.observeSample(ctx, sample); err != nil {
 			return nil, fmt.Errorf("%s: %w", sample.Name, err)
 		}
 	}
@@ -64,14 +64,14 @@ func (o *observer) add(name, outcome, text string) {
 	o.observations = append(o.observations, Observation{Name: name, Outcome: outcome, Text: text})
 }
 
-// addTwice adds the observation of two applies of the same object.
+// addTwice adds the observation of two applies of the same object. first and second are the responses.
 func (o *observer) addTwice(name string, first, second answer, text string) {
-	o.observations = append(o.observations, Observation{Name: name, Outcome: fmt.Sprint(first.code), Text: text, Again: change(first, second)})
+	o.observations = append(o.observations, Observation{Name: name, Outcome: fmt.Sprint(first.code), Text: text, Again: resultOfSecondApply(first, second)})
 }
 
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
 
-// install applies a CustomResourceDefinition, waits until it is established, and applies it again.
+// install applies d, waits until it is established, and applies it again.
 func (o *observer) install(ctx context.Context, d Definition) error {
 	address := definitionsPath + d.Typed.Name
 	name := "definition " + d.Typed.Name
@@ -116,7 +116,7 @@ func isTrue(definition map[string]any, name string) bool {
 	})
 }
 
-// apply sends an object as an apply configuration.
+// apply sends object as an apply configuration to address.
 func (o *observer) apply(ctx context.Context, address string, object *unstructured.Unstructured) (answer, error) {
 	body, err := json.Marshal(object)
 	if err != nil {
@@ -125,8 +125,8 @@ func (o *observer) apply(ctx context.Context, address string, object *unstructur
 	return o.request(ctx, http.MethodPatch, address+"?fieldManager=material&force=true", "application/json", body)
 }
 
-// sample applies an object twice, observes it in a Table, and deletes it.
-func (o *observer) sample(ctx context.Context, sample Sample) error {
+// observeSample applies sample twice, observes it as a row of a Table, and deletes it.
+func (o *observer) observeSample(ctx context.Context, sample Sample) error {
 	d := o.manifest.definition(sample.Object)
 	object := sample.configuration()
 	address := o.address(d, object)
@@ -143,7 +143,7 @@ func (o *observer) sample(ctx context.Context, sample Sample) error {
 		return err
 	}
 	o.addTwice(sample.Name, first, second, canonical(scrubbed(first.body))+warningsOf(first))
-	if err := o.list(ctx, d, sample, address); err != nil {
+	if err := o.observeList(ctx, d, sample, address); err != nil {
 		return err
 	}
 	_, err = o.request(ctx, http.MethodDelete, address, "application/json", nil)
@@ -151,7 +151,7 @@ func (o *observer) sample(ctx context.Context, sample Sample) error {
 }
 
 // configuration returns the object without the fields that a server sets, without finalizers, and without
-// ownerReferences, whose owners do not exist, so that the garbage collector would delete the object.
+// ownerReferences. The owners do not exist, so the garbage collector would delete an object that refers to them.
 func (s Sample) configuration() *unstructured.Unstructured {
 	object := s.Object.DeepCopy()
 	if object.GetName() == "" {
@@ -172,9 +172,9 @@ func (o *observer) address(d *Definition, object *unstructured.Unstructured) str
 	return address + "/" + d.Typed.Spec.Names.Plural + "/" + object.GetName()
 }
 
-// list observes an object as a row of a Table. The first object of a kind is also listed with kubectl, at every
-// version.
-func (o *observer) list(ctx context.Context, d *Definition, sample Sample, address string) error {
+// observeList observes the object at address as a row of a Table. If it is the first object of its kind, it is also
+// listed with kubectl, at every version.
+func (o *observer) observeList(ctx context.Context, d *Definition, sample Sample, address string) error {
 	row, err := o.request(ctx, http.MethodGet, address, table, nil)
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (o *observer) list(ctx context.Context, d *Definition, sample Sample, addre
 	return nil
 }
 
-// cells returns the cells of the only row of a Table.
+// cells returns the cells of the only row of table, a Table. If there is not exactly one row, it returns all rows.
 func cells(table map[string]any) any {
 	rows := listOf(table["rows"])
 	if len(rows) != 1 {
@@ -218,8 +218,9 @@ func columns(table map[string]any) []map[string]any {
 	return columns
 }
 
-// change returns the result of a second apply: Unchanged, "changed FIELD", or the error.
-func change(before, after answer) string {
+// resultOfSecondApply returns Unchanged, "changed FIELD", or the error in after, the response to a second apply. before
+// is the response to the first apply.
+func resultOfSecondApply(before, after answer) string {
 	if after.code != http.StatusOK {
 		return refusal(after)
 	}
@@ -250,8 +251,8 @@ func violatesSchema(status map[string]any) bool {
 // undeclared matches the path of a field that the schema does not define, in the messages of both servers.
 var undeclared = regexp.MustCompile(`\S+: field not declared in schema`)
 
-// reasons returns the causes of a rejected request. They are sorted, because kube-apiserver returns them in no fixed
-// order.
+// reasons returns the causes in status, the response to a rejected request, or all of status if it has no causes. The
+// causes are sorted, because kube-apiserver returns them in no fixed order.
 func reasons(status map[string]any) string {
 	details, _ := status["details"].(map[string]any)
 	var lines []string
@@ -274,7 +275,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// scrubbed returns an object without the values that differ between runs: UIDs, revisions and times.
+// scrubbed returns a copy of object without the values that differ between runs: UIDs, resourceVersions, times and
+// namespaces.
 func scrubbed(object map[string]any) map[string]any {
 	object = (&unstructured.Unstructured{Object: object}).DeepCopy().Object
 	metadata, _ := object["metadata"].(map[string]any)
@@ -292,14 +294,15 @@ func scrubbed(object map[string]any) map[string]any {
 		for _, condition := range conditions {
 			delete(condition, "lastTransitionTime")
 		}
-		// The servers set conditions in different orders.
+		// Sort the conditions, because the servers set them in different orders.
 		slices.SortFunc(conditions, func(a, b map[string]any) int { return cmp.Compare(fmt.Sprint(b["type"]), fmt.Sprint(a["type"])) })
 		status["conditions"] = conditions
 	}
 	return object
 }
 
-// eventually waits until the condition holds. It returns an error after the timeout.
+// eventually waits until condition returns true. It returns the error of condition, or an error with description after
+// the timeout.
 func eventually(ctx context.Context, description string, condition func() (bool, error)) error {
 	for end := time.Now().Add(timeout); ; {
 		holds, err := condition()

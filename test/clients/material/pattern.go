@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// matchingString returns a string of a minimum length that matches a pattern. The string may not match a complex
-// pattern.
+// matchingString returns a string of at least minLength bytes that matches pattern. If pattern is complex, the result
+// may be shorter or not match.
 func matchingString(pattern string, minLength int) string {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -24,7 +24,7 @@ func matchingString(pattern string, minLength int) string {
 	return made
 }
 
-// expand returns a string that matches an expression, in which repeatable parts are repeated the given number of times.
+// expand returns a string that matches e. Every repeatable part is repeated repeat times more than its minimum.
 func expand(e *syntax.Regexp, repeat int) string {
 	switch e.Op {
 	case syntax.OpLiteral:
@@ -58,7 +58,8 @@ func expand(e *syntax.Regexp, repeat int) string {
 	}
 }
 
-// member returns a character of a class: a, 1 or A if the class contains one of them, and otherwise the first one.
+// member returns a character of the class ranges: the first of a, 1 and A that the class contains, or the first
+// character of the class if it contains none of them.
 func member(ranges []rune) rune {
 	ordinary := slices.IndexFunc([]rune("a1A"), func(r rune) bool {
 		for i := 0; i < len(ranges); i += 2 {

@@ -19,7 +19,7 @@ type Project struct {
 	// Definitions lists patterns of the files with the project's CustomResourceDefinitions. Other files may contain
 	// definitions for tests.
 	Definitions []string
-	// Without maps the names of samples that are not applied to the reasons.
+	// Without maps the names of samples that must not be applied to the reasons.
 	Without map[string]string
 	// Samples contains objects as YAML that are written by hand, for kinds that have no sample in the module and whose
 	// generated objects are invalid.
@@ -59,7 +59,7 @@ var Projects = []Project{
 // Fetch downloads the module with the go command, unless it is cached, and returns its files.
 func (p Project) Fetch(ctx context.Context) (fs.FS, error) {
 	download := exec.CommandContext(ctx, "go", "mod", "download", "-json", p.Module+"@"+p.Version)
-	// The command runs outside of any module, so that the requirements of this module have no effect.
+	// Run the command outside of any module, so that the requirements of this module have no effect.
 	download.Dir = os.TempDir()
 	download.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
 	var stderr bytes.Buffer
@@ -75,7 +75,7 @@ func (p Project) Fetch(ctx context.Context) (fs.FS, error) {
 	return os.DirFS(answer.Dir), nil
 }
 
-// defines reports whether a file contains CustomResourceDefinitions of the project.
+// defines reports whether file contains CustomResourceDefinitions of the project.
 func (p Project) defines(file string) bool { return matchesAny(p.Definitions, file) }
 
 func matchesAny(patterns []string, name string) bool {

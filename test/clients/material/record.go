@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Record returns the content of a project's file in testdata: one line per observation, with a hash of its text.
+// Record returns the content of the file of p in testdata: one line per observation, with a hash of its text.
 func Record(p Project, observations []Observation) []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "# Observations of kube-apiserver for %s@%s, written by make oracle-material.\n", p.Module, p.Version)
@@ -23,7 +23,8 @@ func (o Observation) Answer() string {
 	return fmt.Sprintf("%s | %.6x", o.Outcome, sha256.Sum256([]byte(o.Text)))
 }
 
-// Recorded parses a file of testdata, and returns a map from the names of observations to their answers.
+// Recorded parses record, a file that Record formatted, and returns a map from the names of observations to their
+// answers.
 func Recorded(record []byte) map[string]string {
 	answers := map[string]string{}
 	for line := range strings.Lines(string(record)) {

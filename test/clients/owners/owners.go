@@ -42,7 +42,7 @@ func Lines(entries []metav1.ManagedFieldsEntry) (string, error) {
 	return text.String(), nil
 }
 
-// fieldsOf returns the field paths of a managed fields entry, parents before children.
+// fieldsOf returns the field paths of entry, parents before children.
 func fieldsOf(entry metav1.ManagedFieldsEntry) ([]string, error) {
 	if entry.FieldsV1 == nil {
 		return nil, nil

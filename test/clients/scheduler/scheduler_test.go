@@ -20,7 +20,7 @@ import (
 	"github.com/cadastre/cadastre/test/peers"
 )
 
-// patience is the maximum time that the scheduler may take to start and to bind all pods.
+// schedulingTimeout is the maximum time that the scheduler may take to start and to bind all pods.
 const schedulingTimeout = 2 * time.Minute
 
 func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
@@ -57,16 +57,17 @@ func start(t *testing.T) *schedulerEnv {
 	return &schedulerEnv{t, client, target.Namespace(t), scheduler}
 }
 
-// node creates a ready node with one CPU. It removes the not-ready taint that new nodes have, because no kubelet runs.
-func (w *schedulerEnv) node(name string, labels map[string]string) {
-	w.Helper()
-	ctx, nodes := w.Context(), w.client.CoreV1().Nodes()
+// node creates a ready node with one CPU, which is deleted at the end of the test. It removes the not-ready taint that
+// new nodes have, because no kubelet runs.
+func (e *schedulerEnv) node(name string, labels map[string]string) {
+	e.Helper()
+	ctx, nodes := e.Context(), e.client.CoreV1().Nodes()
 	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, metav1.CreateOptions{})
-	w.check(err)
-	w.Cleanup(func() { _ = nodes.Delete(context.Background(), name, metav1.DeleteOptions{}) }) // the server may have stopped
+	e.check(err)
+	e.Cleanup(func() { _ = nodes.Delete(context.Background(), name, metav1.DeleteOptions{}) }) // the server may have stopped
 	node.Spec.Taints = nil
 	node, err = nodes.Update(ctx, node, metav1.UpdateOptions{})
-	w.check(err)
+	e.check(err)
 	amounts := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi"), corev1.ResourcePods: resource.MustParse("10"),
 	}
@@ -75,12 +76,13 @@ func (w *schedulerEnv) node(name string, labels map[string]string) {
 		Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}},
 	}
 	_, err = nodes.UpdateStatus(ctx, node, metav1.UpdateOptions{})
-	w.check(err)
+	e.check(err)
 }
 
-// pod creates a pod that requests the given amount of CPU. change may modify the pod before; it may be nil.
-func (w *schedulerEnv) pod(name, cpu string, change func(*corev1.Pod)) {
-	w.Helper()
+// pod creates a pod that requests the given amount of CPU. change may modify the pod before it is created; a nil change
+// does nothing.
+func (e *schedulerEnv) pod(name, cpu string, change func(*corev1.Pod)) {
+	e.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{
@@ -91,30 +93,30 @@ func (w *schedulerEnv) pod(name, cpu string, change func(*corev1.Pod)) {
 	if change != nil {
 		change(pod)
 	}
-	_, err := w.client.CoreV1().Pods(w.namespace).Create(w.Context(), pod, metav1.CreateOptions{FieldManager: "tester"})
-	w.check(err)
+	_, err := e.client.CoreV1().Pods(e.namespace).Create(e.Context(), pod, metav1.CreateOptions{FieldManager: "tester"})
+	e.check(err)
 }
 
-// wait waits until isDone returns true for a pod, and returns the pod. It fails the test after a timeout; what
-// describes the condition.
-func (w *schedulerEnv) wait(name, what string, isDone func(*corev1.Pod) bool) *corev1.Pod {
-	w.Helper()
+// wait waits until isDone returns true for the pod with the given name, and returns the pod. It fails the test after
+// schedulingTimeout with a message that contains what, a description of the condition.
+func (e *schedulerEnv) wait(name, what string, isDone func(*corev1.Pod) bool) *corev1.Pod {
+	e.Helper()
 	var pod *corev1.Pod
 	if !testwait.Within(schedulingTimeout, func() bool {
 		var err error
-		pod, err = w.client.CoreV1().Pods(w.namespace).Get(w.Context(), name, metav1.GetOptions{})
-		w.check(err)
+		pod, err = e.client.CoreV1().Pods(e.namespace).Get(e.Context(), name, metav1.GetOptions{})
+		e.check(err)
 		return isDone(pod)
 	}) {
-		w.Fatalf("pod %s: expected that it is %s, received %+v; the scheduler's log ends with\n%s", name, what, pod.Status, w.scheduler.LogTail())
+		e.Fatalf("pod %s was not %s within %v: status %+v; the scheduler's log ends with\n%s", name, what, schedulingTimeout, pod.Status, e.scheduler.LogTail())
 	}
 	return pod
 }
 
-func (w *schedulerEnv) check(err error) {
-	w.Helper()
+func (e *schedulerEnv) check(err error) {
+	e.Helper()
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 }
 
@@ -132,20 +134,20 @@ func scheduled(pod *corev1.Pod) corev1.PodCondition {
 // TestSchedule checks that the scheduler binds pods to nodes with enough room, and sets the condition of pods that fit
 // on no node.
 func TestSchedule(t *testing.T) {
-	w := start(t)
+	e := start(t)
 	for i := range 3 {
-		w.node(fmt.Sprintf("node-%d", i), map[string]string{"disk": []string{"fast", "slow", "slow"}[i]})
+		e.node(fmt.Sprintf("node-%d", i), map[string]string{"disk": []string{"fast", "slow", "slow"}[i]})
 	}
 	// Each node has room for two of these pods.
 	for i := range 5 {
-		w.pod(fmt.Sprintf("pod-%d", i), "450m", nil)
+		e.pod(fmt.Sprintf("pod-%d", i), "450m", nil)
 	}
 	nodes := map[string]int{}
 	for i := range 5 {
-		pod := w.wait(fmt.Sprintf("pod-%d", i), "bound", isBound)
+		pod := e.wait(fmt.Sprintf("pod-%d", i), "bound", isBound)
 		nodes[pod.Spec.NodeName]++
 		if c := scheduled(pod); c.Status != corev1.ConditionTrue {
-			t.Errorf("pod %s is bound: condition PodScheduled = %+v, want True", pod.Name, c)
+			t.Errorf("condition PodScheduled of the bound pod %s = %+v, want status True", pod.Name, c)
 		}
 		for _, entry := range pod.ManagedFields {
 			if strings.Contains(string(entry.FieldsV1.GetRawBytes()), "f:nodeName") {
@@ -158,37 +160,37 @@ func TestSchedule(t *testing.T) {
 			t.Errorf("node %[1]s: got %[2]d pods, want at most 2", name, n)
 		}
 	}
-	w.pod("large", "2", nil)
-	if c := scheduled(w.wait("large", "unschedulable", func(pod *corev1.Pod) bool { return scheduled(pod).Status == corev1.ConditionFalse })); c.Reason != corev1.PodReasonUnschedulable {
+	e.pod("large", "2", nil)
+	if c := scheduled(e.wait("large", "unschedulable", func(pod *corev1.Pod) bool { return scheduled(pod).Status == corev1.ConditionFalse })); c.Reason != corev1.PodReasonUnschedulable {
 		t.Errorf("condition PodScheduled of the large pod = %+[2]v, want reason %[1]s", corev1.PodReasonUnschedulable, c)
 	}
-	w.pod("fast", "50m", func(pod *corev1.Pod) { pod.Spec.NodeSelector = map[string]string{"disk": "fast"} })
-	if node := w.wait("fast", "bound", isBound).Spec.NodeName; node != "node-0" {
+	e.pod("fast", "50m", func(pod *corev1.Pod) { pod.Spec.NodeSelector = map[string]string{"disk": "fast"} })
+	if node := e.wait("fast", "bound", isBound).Spec.NodeName; node != "node-0" {
 		t.Errorf("pod with a node selector is bound to %s, want node-0", node)
 	}
 	// The scheduler does not bind a pod with a scheduling gate until the gate is removed.
-	w.pod("gated", "50m", func(pod *corev1.Pod) {
+	e.pod("gated", "50m", func(pod *corev1.Pod) {
 		pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/wait"}}
 	})
-	w.pod("after", "50m", nil)
-	w.wait("after", "bound", isBound)
-	gated := w.wait("gated", "gated", func(pod *corev1.Pod) bool { return scheduled(pod).Reason == corev1.PodReasonSchedulingGated })
+	e.pod("after", "50m", nil)
+	e.wait("after", "bound", isBound)
+	gated := e.wait("gated", "gated", func(pod *corev1.Pod) bool { return scheduled(pod).Reason == corev1.PodReasonSchedulingGated })
 	if isBound(gated) {
 		t.Errorf("gated pod is bound to node %s, want none", gated.Spec.NodeName)
 	}
 	gated.Spec.SchedulingGates = nil
-	_, err := w.client.CoreV1().Pods(w.namespace).Update(t.Context(), gated, metav1.UpdateOptions{})
-	w.check(err)
-	w.wait("gated", "bound", isBound)
+	_, err := e.client.CoreV1().Pods(e.namespace).Update(t.Context(), gated, metav1.UpdateOptions{})
+	e.check(err)
+	e.wait("gated", "bound", isBound)
 	// The large pod fits on the node that is added now.
-	w.node("node-big", nil)
-	ctx, nodesClient := t.Context(), w.client.CoreV1().Nodes()
+	e.node("node-big", nil)
+	ctx, nodesClient := t.Context(), e.client.CoreV1().Nodes()
 	big, err := nodesClient.Get(ctx, "node-big", metav1.GetOptions{})
-	w.check(err)
+	e.check(err)
 	big.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("4")
 	_, err = nodesClient.UpdateStatus(ctx, big, metav1.UpdateOptions{})
-	w.check(err)
-	if node := w.wait("large", "bound", isBound).Spec.NodeName; node != "node-big" {
+	e.check(err)
+	if node := e.wait("large", "bound", isBound).Spec.NodeName; node != "node-big" {
 		t.Errorf("large pod is bound to %s, want node-big", node)
 	}
 }

@@ -19,6 +19,6 @@ func eventuallyCommand(ts *testscript.TestScript, negated bool, args []string) {
 	}
 	var err error
 	if !testwait.Within(timeout, func() bool { err = ts.Exec(args[0], args[1:]...); return err == nil }) {
-		ts.Fatalf("timed out: %v", err)
+		ts.Fatalf("timed out after %v: %v", timeout, err)
 	}
 }

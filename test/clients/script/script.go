@@ -18,8 +18,8 @@ import (
 // the test binary, which is slow with the race detector.
 const KubectlVariable = "CADASTRE_KUBECTL"
 
-// Run runs the scripts in testdata concurrently. UPDATE_SCRIPTS=1 updates the files that they compare with. The folders
-// are searched for programs before PATH.
+// Run runs the scripts in testdata concurrently. UPDATE_SCRIPTS=1 updates the files that they compare output with.
+// Programs are searched for in folders first, then in PATH.
 func Run(t *testing.T, folders ...string) {
 	config := target.Config(t)
 	discovery := t.TempDir()
@@ -52,8 +52,8 @@ func condition(name string) (bool, error) {
 	return name == target.Implementation(), nil
 }
 
-// setUp prepares the folder and environment of a script. All scripts share one discovery cache, because they use the
-// same server, and discovery is most of the work of a short kubectl command.
+// setUp prepares the folder and environment of a script. All scripts share discovery, the folder of a discovery cache,
+// because they use the same server, and discovery is most of the work of a short kubectl command.
 func setUp(t *testing.T, env *testscript.Env, config *rest.Config, discovery string) error {
 	folder := filepath.Join(env.WorkDir, ".client")
 	if err := os.Mkdir(folder, 0o700); err != nil {

@@ -10,42 +10,42 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// MediaRecorder records the media types of responses with namespaced objects, and the Accept headers of their requests,
-// so that a test can check that a client uses protobuf.
+// MediaRecorder records the Accept headers of requests for namespaced resources, and the media types of the responses.
+// With it a test can check that a client uses protobuf.
 type MediaRecorder struct {
 	lock    sync.Mutex
 	media   []string
 	accepts []string
 }
 
-// Config returns a copy of config whose requests are recorded. It must be called before other transport wrappers are
-// added, so that their changes are recorded.
-func (s *MediaRecorder) Config(config *rest.Config) *rest.Config {
+// Config returns a copy of config whose clients record their requests in r. It must be called before other transport
+// wrappers are added to config, so that the requests are recorded as those wrappers have changed them.
+func (r *MediaRecorder) Config(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &recordingTransport{next: next, recorder: s} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &recordingTransport{next: next, recorder: r} })
 	return config
 }
 
 // Media returns the media types of the responses, sorted, without duplicates and parameters.
-func (s *MediaRecorder) Media() []string { return s.sorted(&s.media) }
+func (r *MediaRecorder) Media() []string { return r.sorted(&r.media) }
 
 // Accepts returns the Accept headers of the requests, sorted, without duplicates.
-func (s *MediaRecorder) Accepts() []string { return s.sorted(&s.accepts) }
+func (r *MediaRecorder) Accepts() []string { return r.sorted(&r.accepts) }
 
-func (s *MediaRecorder) sorted(all *[]string) []string {
-	s.lock.Lock()
-	defer s.lock.Unlock()
+func (r *MediaRecorder) sorted(all *[]string) []string {
+	r.lock.Lock()
+	defer r.lock.Unlock()
 	return slices.Compact(slices.Sorted(slices.Values(*all)))
 }
 
-func (s *MediaRecorder) record(accept, contentType string) {
+func (r *MediaRecorder) record(accept, contentType string) {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		media = contentType
 	}
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.accepts, s.media = append(s.accepts, accept), append(s.media, media)
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.accepts, r.media = append(r.accepts, accept), append(r.media, media)
 }
 
 type recordingTransport struct {
@@ -54,10 +54,10 @@ type recordingTransport struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (l *recordingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := l.next.RoundTrip(request)
+func (t *recordingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := t.next.RoundTrip(request)
 	if err == nil && strings.Contains(request.URL.Path, "/namespaces/") {
-		l.recorder.record(request.Header.Get("Accept"), response.Header.Get("Content-Type"))
+		t.recorder.record(request.Header.Get("Accept"), response.Header.Get("Content-Type"))
 	}
 	return response, err
 }

@@ -72,11 +72,11 @@ func Config(t testing.TB) *rest.Config {
 	return config
 }
 
-// ConfigWith is Config with command-line arguments for kube-apiserver: if kube-apiserver is selected, it starts a
-// separate one with these arguments. Other servers ignore them.
+// ConfigWith is Config with command-line arguments for kube-apiserver: if kube-apiserver is selected, ConfigWith starts
+// a separate kube-apiserver with args for this test. If Cadastre or a running server is selected, args have no effect.
 func ConfigWith(t *testing.T, args ...string) *rest.Config {
 	t.Helper()
-	if choice() != KubeAPIServer {
+	if selection() != KubeAPIServer {
 		return Config(t)
 	}
 	config, stop, err := startControlPlane(t.Context(), peers.Options{Args: args})
@@ -97,19 +97,19 @@ func ConfigWith(t *testing.T, args ...string) *rest.Config {
 
 // Implementation returns the name of the selected implementation: KubeAPIServer or Cadastre.
 func Implementation() string {
-	name, _, _ := strings.Cut(choice(), ":")
+	name, _, _ := strings.Cut(selection(), ":")
 	return name
 }
 
-func choice() string {
-	if choice := os.Getenv(Variable); choice != "" {
-		return choice
+func selection() string {
+	if selected := os.Getenv(Variable); selected != "" {
+		return selected
 	}
 	return Cadastre
 }
 
 func start() (config *rest.Config, stop func() error, err error) {
-	name, kubeconfig, exists := strings.Cut(choice(), ":")
+	name, kubeconfig, exists := strings.Cut(selection(), ":")
 	switch {
 	case name != KubeAPIServer && name != Cadastre:
 		return nil, nil, fmt.Errorf("%s: expected %s or %s, received %q", Variable, KubeAPIServer, Cadastre, name)
@@ -121,7 +121,8 @@ func start() (config *rest.Config, stop func() error, err error) {
 	return cadastretest.Open()
 }
 
-// startKubeAPIServer starts kube-apiserver, or connects to a running one if kubeconfig is not empty.
+// startKubeAPIServer starts kube-apiserver or, if kubeconfig is not empty, connects to the running kube-apiserver of
+// that file.
 func startKubeAPIServer(ctx context.Context, kubeconfig string) (config *rest.Config, stop func() error, err error) {
 	if kubeconfig != "" {
 		return connectRunning(kubeconfig)
@@ -148,7 +149,7 @@ func startControlPlane(ctx context.Context, options peers.Options) (config *rest
 	return config, stop, nil
 }
 
-// connectRunning returns the client config of a running server. stop does nothing.
+// connectRunning returns the client config in the file kubeconfig, for a running server. stop does nothing.
 func connectRunning(kubeconfig string) (config *rest.Config, stop func() error, err error) {
 	config, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
 	return config, func() error { return nil }, err

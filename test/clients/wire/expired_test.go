@@ -21,9 +21,9 @@ import (
 	"github.com/cadastre/cadastre/test/peers"
 )
 
-// eventsPath is the path of the objects that the test compacts. kube-apiserver has no watch cache for events, so that
-// it returns the history of etcd. For other resources its watch cache contains all events since the start; a request
-// that is older than these fails with a different message ("too old resource version: 1 (868)").
+// eventsPath is the path of the objects that the test compacts. kube-apiserver has no watch cache for events, so it
+// returns the history of etcd. For other resources its watch cache contains all events since the start; a request for
+// an older revision fails with a different message ("too old resource version: 1 (868)").
 const eventsPath = "/api/v1/namespaces/default/events"
 
 // TestExpired checks that watches, lists and continue tokens at a compacted revision fail. It is a Go test instead of a
@@ -75,8 +75,9 @@ func wantExpired(t *testing.T, status metav1.Status, message string) {
 	}
 }
 
-// startCompactable starts a server. It also returns a function that compacts the server's history up to a revision and
-// returns the server.
+// startCompactable starts a server. It also returns a function that compacts the server's history, so that the revision
+// old is compacted, and returns a client of the server. Cadastre is restarted for that, so the first client must not be
+// used afterwards.
 func startCompactable(t *testing.T) (server, func(old string) server) {
 	t.Helper()
 	if target.Implementation() == target.KubeAPIServer {
@@ -93,7 +94,8 @@ func startCompactable(t *testing.T) (server, func(old string) server) {
 	}
 }
 
-// startCadastre starts Cadastre with a data directory, and returns a function that stops it.
+// startCadastre starts Cadastre with the data directory folder, and returns a client of it and a function that stops
+// it.
 func startCadastre(t *testing.T, folder string) (server, func()) {
 	t.Helper()
 	running, err := ours.Start(context.Background(), ours.Config{Folder: folder, Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
@@ -115,7 +117,8 @@ func startCadastre(t *testing.T, folder string) (server, func()) {
 	return connectTo(t, config), stop
 }
 
-// compact compacts the history of the store in a data directory up to a revision.
+// compact compacts the history of the store in folder up to and including the revision version. No server may be
+// running.
 func compact(t *testing.T, folder, version string) {
 	t.Helper()
 	revision, err := strconv.ParseInt(version, 10, 64)
@@ -126,7 +129,7 @@ func compact(t *testing.T, folder, version string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A store always retains its last revision. One more commit makes the previous one compactable.
+	// Commit once more, because a store never compacts its last revision.
 	_, err = store.Commit(t.Context(), storage.Write{Key: "later", Value: []byte("{}")})
 	if err == nil {
 		err = store.Compact(t.Context(), storage.Revision(revision)+1)
@@ -137,7 +140,8 @@ func compact(t *testing.T, folder, version string) {
 }
 
 // startCompactableKubeAPIServer starts a kube-apiserver that compacts etcd five times per second, each time up to the
-// revision that was current at the previous compaction.
+// revision that was current at the previous compaction. The returned function writes objects until the given revision
+// is compacted.
 func startCompactableKubeAPIServer(t *testing.T) (server, func(string) server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -49,8 +49,8 @@ type apiResponse struct {
 	body   string
 }
 
-// call sends a request and reads the complete response, which for a watch contains all events until it ends. method may
-// be followed by a space and the Content-Type.
+// call sends a request and reads the complete response. For a watch it returns when the watch ends, with all events.
+// method may be followed by a space and the Content-Type.
 func (s server) call(t *testing.T, method, path, body string) apiResponse {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
@@ -86,11 +86,11 @@ func (s server) must(t *testing.T, code int, method, path, body string) apiRespo
 	return a
 }
 
-// read parses the body of the response as JSON.
+// read parses the body of a as JSON.
 func read[T any](t *testing.T, a apiResponse) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
-		t.Errorf("parsing the response %s: %v", a.body, err)
+		t.Errorf("response %s is not valid JSON: %v", a.body, err)
 	}
 	return v
 }

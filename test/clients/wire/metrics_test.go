@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// series returns the samples of one scrape of /metrics. The keys are names with labels.
+// series returns the samples of one scrape of /metrics: a map from names with labels to values.
 func (s server) series(t *testing.T) map[string]float64 {
 	t.Helper()
 	all := map[string]float64{}
@@ -21,7 +21,7 @@ func (s server) series(t *testing.T) map[string]float64 {
 		end := strings.LastIndexByte(line, ' ')
 		number, err := strconv.ParseFloat(line[end+1:], 64)
 		if err != nil {
-			t.Fatalf("parsing the sample %s: %v", line, err)
+			t.Fatalf("invalid sample %q in /metrics: %v", line, err)
 		}
 		all[line[:end]] = number
 	}

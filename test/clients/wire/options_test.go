@@ -68,7 +68,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// summary returns a summary of the response: the status code, and the content or the error.
+// summary returns the status code of a, followed by the content or the error.
 func (a apiResponse) summary(t *testing.T) string {
 	if a.code >= 400 {
 		status := a.status(t)
@@ -92,7 +92,7 @@ func (a apiResponse) summary(t *testing.T) string {
 	case a.body == "":
 		return fmt.Sprint(a.code, " nothing")
 	case err != nil:
-		t.Errorf("parsing the response %s: %v", a.body, err)
+		t.Errorf("response %s is not valid JSON: %v", a.body, err)
 		return ""
 	case object.Type != "":
 		return fmt.Sprint(a.code, " ", events(a.body))
@@ -106,8 +106,8 @@ func (a apiResponse) summary(t *testing.T) string {
 	return fmt.Sprint(a.code, " ", object.Kind)
 }
 
-// events returns the types of the events of a watch, with END for the bookmark that ends the initial events. Other
-// bookmarks are omitted, because the time at which they are sent varies.
+// events returns the types of the events in body, the response to a watch, with END for the bookmark that ends the
+// initial events. All further bookmarks are omitted, because the time at which they are sent varies.
 func events(body string) string {
 	var types []string
 	for line := range strings.Lines(body) {

@@ -32,7 +32,7 @@ func TestDeprecatedKinds(t *testing.T) {
 	} {
 		a := s.must(t, test.code, test.method, test.path, test.body)
 		if got := a.header.Values("Warning"); !slices.Equal(got, test.warnings) {
-			t.Errorf("%s %s: warnings %q, want %q", test.method, test.path, got, test.warnings)
+			t.Errorf("%s %s: got warnings %q, want %q", test.method, test.path, got, test.warnings)
 		}
 	}
 }

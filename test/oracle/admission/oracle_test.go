@@ -60,8 +60,8 @@ func randomCases(t *testing.T, p pair, seed uint64, n int) []*admissiontest.Case
 	return cases
 }
 
-// record runs kube-apiserver's plugin on the cases. With -update it writes the results to a file; otherwise it fails
-// the test if they differ from the file.
+// record runs kube-apiserver's plugin on the cases. With -update it writes the results to file. Without -update it
+// fails the test if they differ from file.
 func record(t *testing.T, p pair, cases []*admissiontest.Case, file string) {
 	t.Helper()
 	for _, c := range cases {
@@ -102,6 +102,6 @@ func compare(t *testing.T, p pair, c *admissiontest.Case) {
 		return
 	}
 	if !got.Equal(want) {
-		t.Errorf("Cadastre's plugin: got %s, want %s as kube-apiserver; case:\n%s", got, want, admissiontest.FormatCases([]*admissiontest.Case{c}))
+		t.Errorf("Cadastre's plugin = %s, want kube-apiserver's result %s; case:\n%s", got, want, admissiontest.FormatCases([]*admissiontest.Case{c}))
 	}
 }

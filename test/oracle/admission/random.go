@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// pick returns a random one of the texts.
+// pick returns a randomly chosen element of all.
 func pick(r *rand.Rand, all ...string) string { return all[r.IntN(len(all))] }
 
-// some returns a YAML flow map with a random subset of the keys. value returns the value of a key.
+// some returns a YAML flow map with a random subset of keys. It calls value for the value of each key.
 func some(r *rand.Rand, value func() string, keys ...string) string {
 	var fields []string
 	for _, key := range keys {
@@ -20,7 +20,7 @@ func some(r *rand.Rand, value func() string, keys ...string) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// times returns a YAML flow list with a random number of items, at most maxItems.
+// times returns a YAML flow list with 0 to maxItems items. It calls item with the index of each item.
 func times(r *rand.Rand, maxItems int, item func(i int) string) string {
 	items := make([]string, r.IntN(maxItems+1))
 	for i := range items {

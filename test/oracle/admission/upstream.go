@@ -25,7 +25,7 @@ import (
 // random order. The lexically smallest message is recorded, in which the violations are in the order of resource names.
 const attempts = 1000
 
-// runUpstream returns the result of kube-apiserver's plugin for a case.
+// runUpstream returns the result of kube-apiserver's plugin for the case c.
 func runUpstream(newPlugin func() (admission.Interface, error), c *admissiontest.Case) (admissiontest.Answer, error) {
 	plugin, err := startPlugin(newPlugin, c)
 	if err != nil {
@@ -47,7 +47,7 @@ func runUpstream(newPlugin func() (admission.Interface, error), c *admissiontest
 	return first, nil
 }
 
-// startPlugin returns a plugin whose informers contain the stored objects of a case.
+// startPlugin returns a plugin whose informers contain the stored objects of c.
 func startPlugin(newPlugin func() (admission.Interface, error), c *admissiontest.Case) (admission.Interface, error) {
 	var stored []runtime.Object
 	for _, doc := range c.Stored {
@@ -78,7 +78,7 @@ func startPlugin(newPlugin func() (admission.Interface, error), c *admissiontest
 	return plugin, fill(factory, stored)
 }
 
-// fill adds objects to the indexers of informers that are never started.
+// fill adds the objects in stored to the indexers of the informers of factory, which are never started.
 func fill(factory informers.SharedInformerFactory, stored []runtime.Object) error {
 	indexers := map[string]cache.Indexer{
 		"Namespace":     factory.Core().V1().Namespaces().Informer().GetIndexer(),
@@ -91,7 +91,7 @@ func fill(factory informers.SharedInformerFactory, stored []runtime.Object) erro
 		kind := obj.GetObjectKind().GroupVersionKind().Kind
 		indexer := indexers[kind]
 		if indexer == nil {
-			return fmt.Errorf("stored object: expected a kind with an informer in upstream.go, received %s; add it to fill", kind)
+			return fmt.Errorf("stored object: kind %s has no informer in upstream.go; add the kind to fill", kind)
 		}
 		if err := indexer.Add(obj); err != nil {
 			return err
@@ -100,14 +100,14 @@ func fill(factory informers.SharedInformerFactory, stored []runtime.Object) erro
 	return nil
 }
 
-// decode returns a document as an object of its versioned Go type, without defaults.
+// decode returns doc as an object of its versioned Go type, without defaults.
 func decode(doc document.Value) (runtime.Object, error) {
 	obj, _, err := legacyscheme.Codecs.UniversalDeserializer().Decode([]byte(doc.JSON()), nil, nil)
 	return obj, err
 }
 
-// decodeInternal returns a document as an object of the internal Go type that plugins require, without defaults. It
-// returns nil for an absent document.
+// decodeInternal returns doc as an object of the internal Go type that plugins require, without defaults. It returns
+// nil if doc is absent.
 func decodeInternal(doc document.Value) (runtime.Object, error) {
 	if doc.IsAbsent() {
 		return nil, nil
@@ -120,7 +120,7 @@ func decodeInternal(doc document.Value) (runtime.Object, error) {
 	return legacyscheme.Scheme.ConvertToVersion(obj, group)
 }
 
-// encode returns an internal object as a document at the API version of a case.
+// encode returns obj, an internal object, as a document at apiVersion.
 func encode(obj runtime.Object, apiVersion string) (document.Value, error) {
 	version, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
@@ -137,7 +137,7 @@ func encode(obj runtime.Object, apiVersion string) (document.Value, error) {
 	return document.ParseJSON(text)
 }
 
-// call runs the mutating and the validating phase of a plugin on a case.
+// call runs the mutating phase and then the validating phase of plugin on the case c.
 func call(plugin admission.Interface, c *admissiontest.Case) (answer admissiontest.Answer, err error) {
 	attributes, err := c.Attributes() // provides the name and the namespace
 	if err != nil {
@@ -189,7 +189,7 @@ func runPhases(plugin admission.Interface, a admission.Attributes) error {
 	return nil
 }
 
-// canonical returns a document as kube-apiserver encodes it.
+// canonical returns doc as kube-apiserver encodes it.
 func canonical(doc document.Value) (document.Value, error) {
 	obj, err := decodeInternal(doc)
 	if err != nil {

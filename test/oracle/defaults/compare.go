@@ -6,9 +6,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Covers returns an error unless Cadastre's result contains all values of kube-apiserver's result, and in addition only
-// empty values of the input: Go omits empty values when it encodes an object, and Cadastre retains them. The error
-// names the first difference.
+// Covers returns an error unless Cadastre's result contains all values of kube-apiserver's result. Further values in
+// Cadastre's result must be empty values of the input, which Cadastre retains and Go omits when it encodes an object.
+// The error names the first difference.
 func Covers(path string, cadastre, upstream, input document.Value) error {
 	switch {
 	case upstream.IsAbsent():
@@ -51,7 +51,7 @@ func coversMap(path string, cadastre, upstream, input document.Value) error {
 	return nil
 }
 
-// requireEmpty returns an error unless the value is a zero value or an empty container, which Go may omit.
+// requireEmpty returns an error unless v is a zero value or an empty map or list, which Go may omit.
 func requireEmpty(path string, v document.Value) error {
 	switch v.Kind() {
 	case document.Map, document.List:

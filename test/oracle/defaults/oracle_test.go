@@ -39,7 +39,7 @@ func allKinds(t *testing.T) (all []kind) {
 	add := func(group, version, name string) {
 		of, ok := builtin.Builtin(api.TypeName(group, version, name))
 		if !ok {
-			t.Fatalf("%s/%s %s: expected a type in internal/api/builtin, found none", group, version, name)
+			t.Fatalf("%s/%s %s: internal/api/builtin has no type for the kind", group, version, name)
 		}
 		all = append(all, kind{schema.GroupVersionKind{Group: group, Version: version, Kind: name}, of})
 	}
@@ -111,8 +111,8 @@ func withKindOf(k kind, doc document.Value) document.Value {
 	return doc.With("apiVersion", document.NewString(apiVersion)).With("kind", document.NewString(name))
 }
 
-// check compares the results of kube-apiserver and of Cadastre for a document. It reports whether they are equal.
-// sloppy reports whether the document contains values that Go would omit.
+// check fails the test if the results of kube-apiserver and of Cadastre for doc differ. It returns false if they differ
+// or if only one of the two rejects doc. sloppy reports whether doc contains values that Go would omit.
 func check(t *testing.T, k kind, doc document.Value, sloppy bool) bool {
 	t.Helper()
 	want, wantErr := Upstream(k.GroupVersionKind, []byte(doc.JSON()))
@@ -158,8 +158,8 @@ func compare(k kind, doc, got document.Value, want Result, unknown []string, slo
 	return checkIdempotent(k, got, want)
 }
 
-// checkIdempotent returns an error unless kube-apiserver's result for Cadastre's result is the same, and Cadastre's
-// Read and Default do not change the result again.
+// checkIdempotent returns an error unless kube-apiserver and Cadastre leave Cadastre's result got unchanged when they
+// decode and default it again.
 func checkIdempotent(k kind, got document.Value, want Result) error {
 	again, err := Upstream(k.GroupVersionKind, []byte(got.JSON()))
 	if err != nil {
@@ -175,10 +175,10 @@ func checkIdempotent(k kind, got document.Value, want Result) error {
 	}
 	read, unknown, err := k.Decode(got)
 	if err != nil || len(unknown) > 0 {
-		return fmt.Errorf("second Read() = %v, unknown fields %q, want neither", err, unknown)
+		return fmt.Errorf("second Decode() = %v with unknown fields %q, want no error and no unknown fields", err, unknown)
 	}
 	if twice := k.Default(read); !document.Same(twice, got) {
-		return fmt.Errorf("second Default() = %v, want no change", twice)
+		return fmt.Errorf("second Default() = %v, want its argument unchanged", twice)
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ type Maker struct {
 	*rand.Rand
 	// Sloppy makes Maker add values that Go would omit: nulls, zeros, empty lists and maps, and unknown fields.
 	Sloppy bool
-	// Wrong makes Maker add one value of a wrong type, so that most documents are rejected. It adds only one, because
-	// kube-apiserver does not always report the first of several.
+	// Wrong makes Maker add one value of a wrong type, so that most documents are rejected. Maker adds only one such
+	// value, because with several, kube-apiserver does not always report the first.
 	Wrong bool
 	// Likely is the probability in percent that a field is generated.
 	Likely int
@@ -22,7 +22,8 @@ type Maker struct {
 
 func (m *Maker) chance(percent int) bool { return m.IntN(100) < percent }
 
-// Struct generates a value of a struct type. depth limits the nesting.
+// Struct generates a value of the struct type t. depth is the nesting depth of the value, which is limited; it is 0 for
+// a whole object.
 func (m *Maker) Struct(t *builtin.Type, depth int) document.Value {
 	var fields []document.Field
 	for i := range t.Fields {
@@ -60,7 +61,7 @@ func (m *Maker) field(f *builtin.Field, depth int) document.Value {
 	return m.value(f.Type, depth, m.Sloppy && m.chance(10) || f.Pointer && m.chance(10))
 }
 
-// value generates a value of a type. It is a zero value if zero is set.
+// value generates a value of the type t: its zero value if zero is set.
 func (m *Maker) value(t *builtin.Type, depth int, zero bool) document.Value {
 	switch t.Kind {
 	case builtin.Struct:

@@ -37,8 +37,8 @@ type Result struct {
 	Unknown []string // the errors about unknown fields
 }
 
-// Upstream decodes a document with kube-apiserver's code, sets its defaults, and converts it to the internal version
-// and back.
+// Upstream decodes text with kube-apiserver's code, sets its defaults, and converts it to the internal version and
+// back.
 func Upstream(kind schema.GroupVersionKind, text []byte) (r Result, err error) {
 	object, err := legacyscheme.Scheme.New(kind)
 	if err != nil {
@@ -89,7 +89,7 @@ func marshal(v any) ([]byte, error) {
 func withKind(kind schema.GroupVersionKind, text []byte) ([]byte, error) {
 	rest, ok := bytes.CutPrefix(text, []byte("{"))
 	if !ok {
-		return nil, errors.New("expected the JSON of an object, received another value")
+		return nil, errors.New("the encoded value is not a JSON object")
 	}
 	apiVersion, name := kind.ToAPIVersionAndKind()
 	comma := ","

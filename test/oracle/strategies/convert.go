@@ -20,7 +20,7 @@ func printConverted(line string) error {
 	return err
 }
 
-// convert returns an object as Kubernetes encodes it, and the object converted to another version.
+// convert returns the object in text as Kubernetes encodes it, and as Kubernetes encodes it at the API version to.
 func convert(text, to string) (read, converted []byte, err error) {
 	var kind struct{ APIVersion, Kind string }
 	if err := json.Unmarshal([]byte(text), &kind); err != nil {

@@ -56,8 +56,8 @@ func (e writeEndpoint) printPrepared(sent, existing string) error {
 	return nil
 }
 
-// update runs a strategy together with the parts of kube-apiserver's generic update that affect the result: clients can
-// neither set the generation nor remove a deletionTimestamp.
+// update modifies obj as kube-apiserver does before validation: it runs the strategy of e, and the parts of the generic
+// update that affect the result, with which clients can neither set the generation nor remove a deletionTimestamp.
 func (e writeEndpoint) update(obj, live runtime.Object) error {
 	now, err := meta.Accessor(obj)
 	if err != nil {
@@ -84,7 +84,8 @@ func (e writeEndpoint) context() context.Context {
 	return request.WithRequestInfo(ctx, &request.RequestInfo{APIGroup: v.Group, APIVersion: v.Version})
 }
 
-// read parses an object, and returns it with its encoding by Kubernetes. It returns a nil object for "-".
+// read parses text, sets defaults, and returns the internal object and its encoding by Kubernetes. For "-" it returns a
+// nil object.
 func (e writeEndpoint) read(text string) (runtime.Object, string, error) {
 	if text == "-" {
 		return nil, text, nil
@@ -105,7 +106,7 @@ func (e writeEndpoint) read(text string) (runtime.Object, string, error) {
 	return obj, text, err
 }
 
-// write returns an object as Kubernetes encodes it in responses.
+// write returns obj as Kubernetes encodes it in responses.
 func (e writeEndpoint) write(obj runtime.Object) (string, error) {
 	external, err := legacyscheme.Scheme.ConvertToVersion(obj.DeepCopyObject(), schema.FromAPIVersionAndKind(e.version, e.kind).GroupVersion())
 	if err != nil {

@@ -47,7 +47,7 @@ func route(rules int) string {
 		"spec":{"parentRefs":[{"name":"gateway"}],"hostnames":["shop.example.com","www.example.com"],"rules":[%s]}}`, strings.TrimSuffix(strings.Repeat(rule+",", rules), ","))
 }
 
-// withoutRules removes all CEL rules from a schema.
+// withoutRules removes all CEL rules from v, a decoded schema, and returns it.
 func withoutRules(v any) any {
 	switch v := v.(type) {
 	case object:

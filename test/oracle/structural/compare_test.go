@@ -64,7 +64,7 @@ func (c tally) check(t *testing.T) {
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
 		if v.Field(i).Int() == 0 {
-			t.Errorf("no random case was %s, want at least one; increase -schemas or -objects", v.Type().Field(i).Name)
+			t.Errorf("no random case was %s, want 1 or more; increase -schemas or -objects", v.Type().Field(i).Name)
 		}
 	}
 }
@@ -77,7 +77,7 @@ type comparison struct {
 	schema   string
 }
 
-// history compares both implementations for the creation and an update of a random object.
+// history compares how both implementations validate the creation and an update of a random object.
 func (c *comparison) history(m maker, schema object) {
 	first := m.customObject(schema)
 	obj, ok := c.read(first)
@@ -94,8 +94,8 @@ func (c *comparison) history(m maker, schema object) {
 	c.validate(next, obj, true)
 }
 
-// read compares both implementations for reading and defaulting an object. It returns Cadastre's result. It returns
-// false if one of them rejects the object.
+// read compares how both implementations read and default obj. It returns Cadastre's result, and false if one of the
+// two rejects obj.
 func (c *comparison) read(obj object) (document.Value, bool) {
 	c.t.Helper()
 	text := jsonText(obj)
@@ -130,8 +130,8 @@ func (c *comparison) read(obj object) (document.Value, bool) {
 	return filled, true
 }
 
-// compareErrors compares the error messages. If an object has several errors, Cadastre and kube-apiserver may report
-// different ones.
+// compareErrors compares the error messages for the object text. If the object has several errors, Cadastre may report
+// any of those that kube-apiserver can report.
 func (c *comparison) compareErrors(text string, cadastre, upstream error) {
 	if strings.HasPrefix(cadastre.Error(), upstream.Error()) || strings.HasPrefix(withoutHint(cadastre.Error()), upstream.Error()) {
 		return
@@ -142,8 +142,8 @@ func (c *comparison) compareErrors(text string, cadastre, upstream error) {
 	c.t.Errorf("%s\nobject %s\ngot error  %v\nwant error %v as kube-apiserver", c.schema, text, cadastre, upstream)
 }
 
-// upstreamMayReport reports whether kube-apiserver can report Cadastre's error. kube-apiserver iterates over maps in
-// random order, so that it is run repeatedly.
+// upstreamMayReport reports whether kube-apiserver can report Cadastre's error. upstreamMayReport calls
+// kube-apiserver's code repeatedly, because that iterates over maps in random order.
 func (c *comparison) upstreamMayReport(text string, cadastre error) bool {
 	for range 200 {
 		_, err := c.upstream.read(goValue(c.t, text))
@@ -215,7 +215,8 @@ func dropEmpty(v any) any {
 	return c
 }
 
-// validate compares both implementations for the validation of an object, or of an update if old is not absent.
+// validate compares how both implementations validate the creation of obj or, if old is not absent, an update from old
+// to obj. If status is set, it is an update of the status.
 func (c *comparison) validate(obj, old document.Value, status bool) {
 	c.t.Helper()
 	var was object

@@ -2,7 +2,7 @@ package structural
 
 import "maps"
 
-// customObject generates an object that mostly matches a schema.
+// customObject generates an object that mostly matches schema.
 func (m maker) customObject(schema object) object {
 	obj, _ := m.value(schema, 6).(object)
 	if obj == nil {
@@ -30,7 +30,7 @@ func (m maker) metadata() any {
 	return metadata
 }
 
-// value generates a value that mostly matches a schema.
+// value generates a value that mostly matches the schema s.
 func (m maker) value(s object, depth int) any {
 	if m.oneIn(25) {
 		return m.anything(2)
@@ -121,7 +121,7 @@ func (m maker) listOf(s object, depth int) []any {
 	return list
 }
 
-// anything generates a value without regard to a schema.
+// anything generates a value that need not match any schema.
 func (m maker) anything(depth int) any {
 	switch m.IntN(8) {
 	case 0:
@@ -144,7 +144,7 @@ func (m maker) anything(depth int) any {
 	return m.text()
 }
 
-// changed returns a copy of a value with random changes.
+// changed returns a copy of v with random changes. s is its schema.
 func (m maker) changed(v any, s object, depth int) any {
 	if m.oneIn(6) {
 		return m.value(s, depth)
@@ -182,7 +182,7 @@ func (m maker) changed(v any, s object, depth int) any {
 	return v
 }
 
-// changedObject returns a copy of an object with random changes except in apiVersion, kind and metadata.
+// changedObject returns a copy of obj with random changes, but not in apiVersion, kind and metadata.
 func (m maker) changedObject(obj, schema object) object {
 	next, ok := m.changed(obj, schema, 6).(object)
 	if !ok {

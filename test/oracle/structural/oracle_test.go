@@ -37,8 +37,8 @@ type upstream struct {
 var testOptions = structural.Options{Group: "example.com", Version: "v1", Kind: "Thing", Namespaced: true,
 	Scale: &structural.Scale{SpecReplicas: ".spec.replicas", StatusReplicas: ".status.replicas", LabelSelector: ".status.selector"}}
 
-// newUpstream compiles a schema as kube-apiserver does when it starts to serve a CRD. The error list is not empty if
-// kube-apiserver rejects the schema.
+// newUpstream compiles text, a schema, as kube-apiserver does when it starts to serve a CRD. The error list is not
+// empty if kube-apiserver rejects the schema.
 func newUpstream(text string) (*upstream, field.ErrorList, error) {
 	var v1 apiextensionsv1.JSONSchemaProps
 	if err := json.Unmarshal([]byte(text), &v1); err != nil {

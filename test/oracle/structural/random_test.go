@@ -12,7 +12,7 @@ type maker struct{ *rand.Rand }
 
 type object = map[string]any
 
-// names returns the names of the fields of an object. They are sorted, so that a seed always generates the same values.
+// names returns the names of the fields of an object, sorted, so that a seed always generates the same values.
 func names(of object) []string { return slices.Sorted(maps.Keys(of)) }
 
 func (m maker) oneIn(n int) bool { return m.IntN(n) == 0 }
@@ -96,14 +96,14 @@ func (m maker) scalarSchema() object {
 	return s
 }
 
-// maybe sets a field of a schema with probability 1/n.
+// maybe sets the field name of the schema s to value with probability 1/n.
 func (m maker) maybe(s object, n int, name string, value any) {
 	if m.oneIn(n) {
 		s[name] = value
 	}
 }
 
-// rule adds a CEL rule to a schema with probability 1/n.
+// rule adds the CEL rule text to the schema s with probability 1/n.
 func (m maker) rule(s object, n int, text string) {
 	if !m.oneIn(n) {
 		return
@@ -201,7 +201,7 @@ func (m maker) listSchema(depth int) object {
 	return s
 }
 
-// addCombinator adds allOf, anyOf, oneOf or not to a schema.
+// addCombinator adds allOf, anyOf, oneOf or not to the schema s.
 func (m maker) addCombinator(s object, depth int) {
 	if s["x-kubernetes-int-or-string"] == true {
 		return
@@ -218,8 +218,8 @@ func (m maker) addCombinator(s object, depth int) {
 	s[how] = all
 }
 
-// restriction generates a schema that restricts another one. It contains no types, as Kubernetes requires within allOf,
-// anyOf, oneOf and not.
+// restriction generates a schema that restricts the schema s. It contains no types, as Kubernetes requires within
+// allOf, anyOf, oneOf and not.
 func (m maker) restriction(s object, depth int) object {
 	b := object{}
 	switch s["type"] {

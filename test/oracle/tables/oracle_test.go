@@ -63,7 +63,7 @@ func readKinds(t *testing.T) []schema.GroupVersionKind {
 	kinds := []schema.GroupVersionKind{{Group: "autoscaling", Version: "v1", Kind: "Scale"}}
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "internal", "api", "builtin", "kinds", "*", "*.kind"))
 	if err != nil || len(files) < 60 {
-		t.Fatalf("files of kinds: expected at least one, received %q, %v", files, err)
+		t.Fatalf("files of kinds = %q, %v, want 1 or more", files, err)
 	}
 	for _, file := range files {
 		properties := map[string]string{}
@@ -87,7 +87,7 @@ func readKinds(t *testing.T) []schema.GroupVersionKind {
 	return kinds
 }
 
-// table returns the Table that Kubernetes prints for an object or a list.
+// table returns the Table that Kubernetes prints for object, which may be a list.
 func table(object runtime.Object) (*metav1.Table, error) {
 	generator := printers.NewTableGenerator().With(printersinternal.AddHandlers)
 	convertor := printerstorage.TableConvertor{TableGenerator: generator}
@@ -150,8 +150,8 @@ func writeWritten(t *testing.T) {
 	write(t, "written.txt", out.Bytes())
 }
 
-// rowOf returns the row of an object. It returns an error if the printer panics, because printers assume validated
-// objects.
+// rowOf returns the row that Kubernetes prints for the object text. It returns an error if the printer panics, which
+// may happen because printers assume validated objects.
 func rowOf(t *testing.T, text []byte) (row []byte, err error) {
 	t.Helper()
 	defer func() {
@@ -186,7 +186,7 @@ func writeRandom(t *testing.T, kinds []schema.GroupVersionKind) {
 		m := maker{rand.New(rand.NewPCG(1, uint64(i)))}
 		for made, tries := 0, 0; made < *each; tries++ {
 			if tries > 200**each {
-				t.Fatalf("%v: the printer panics for too many random objects, want enough rows", kind)
+				t.Fatalf("%v: the printer panics for too many random objects", kind)
 			}
 			object := encode(t, m.object(t, kind))
 			row, err := rowOf(t, object)

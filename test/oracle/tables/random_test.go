@@ -108,7 +108,8 @@ func (m maker) object(t *testing.T, kind schema.GroupVersionKind) runtime.Object
 	return object
 }
 
-// fill generates a value of a field; owner is the name of the struct that contains the field.
+// fill sets v to a random value. field is the name of the struct field that contains v, and owner is the name of the
+// struct.
 func (m maker) fill(v reflect.Value, owner, field string) {
 	switch v.Addr().Interface().(type) {
 	case *metav1.Time:
@@ -143,7 +144,7 @@ func (m maker) fill(v reflect.Value, owner, field string) {
 	}
 }
 
-// fillStruct generates values for some of the fields of a struct.
+// fillStruct sets some of the fields of the struct v to random values.
 func (m maker) fillStruct(v reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)

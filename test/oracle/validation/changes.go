@@ -29,7 +29,7 @@ func (c change) String() string {
 
 var long = strings.Repeat("a", 300)
 
-// changes returns modifications of a JSON value and of all values within it.
+// changes returns modifications of v, the JSON value at the pointer at, and of all values within it.
 func changes(at string, v any) (list []change) {
 	add := func(values ...any) {
 		for _, value := range values {
@@ -98,7 +98,7 @@ func readChanges(file string) (map[string][]change, error) {
 	return found, nil
 }
 
-// expanded returns a value in which placeholders for long values are expanded; changes.txt documents them.
+// expanded returns v with placeholders for long values expanded; changes.txt documents the placeholders.
 func expanded(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -130,7 +130,7 @@ func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1
 
 func unescape(name string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(name) }
 
-// apply returns a copy of a value with the change applied.
+// apply returns a copy of v with the change c applied.
 func apply(v any, c change) any {
 	if c.At == "" {
 		return c.Value

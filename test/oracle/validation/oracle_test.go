@@ -32,11 +32,11 @@ type sample struct {
 	object    runtime.Object
 }
 
-// samples returns the objects of a subfolder of -folder.
+// samples returns the objects in the subfolder of -folder with the given name.
 func samples(t *testing.T, of string) (list []sample) {
 	files, err := filepath.Glob(*folder + "/" + of + "/*.yaml")
 	if err != nil || len(files) == 0 {
-		t.Fatal("objects: expected YAML files in -folder, found none", err)
+		t.Fatal("found no YAML files in the subfolder of -folder:", err)
 	}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
@@ -77,7 +77,7 @@ func newSample(text string) (s sample, err error) {
 	}
 	s.typ = group + "." + s.gvk.Version + "." + s.gvk.Kind
 	if strategies[s.gvk.GroupKind()] == nil {
-		return s, fmt.Errorf("%s: expected a kind with a strategy in strategies.go, found none", s.gvk)
+		return s, fmt.Errorf("%s: strategies.go has no strategy for the kind", s.gvk)
 	}
 	return s, nil
 }
@@ -162,7 +162,8 @@ func recordStatuses(t *testing.T, verdicts *bytes.Buffer, more map[string][]chan
 	}
 }
 
-// statusChanges returns the modifications of an object's status and of some of its metadata.
+// statusChanges returns modifications of the status of s and of some of its metadata, and those that more contains for
+// s.
 func statusChanges(s sample, more map[string][]change) (list []change) {
 	for _, c := range changes("", s.tree) {
 		if strings.HasPrefix(c.At, "/status") || strings.HasPrefix(c.At, "/metadata/annotations") || c.At == "/metadata/finalizers" {
@@ -172,8 +173,8 @@ func statusChanges(s sample, more map[string][]change) (list []change) {
 	return append(list, more[s.key()]...)
 }
 
-// statusOf returns an object with the changes applied, and its text. ok is false if defaulting or conversion would
-// change the object.
+// statusOf returns the object of s with the changes applied, and its text. ok is false if defaulting or conversion
+// would change the result.
 func statusOf(s sample, some ...change) (object runtime.Object, text []byte, ok bool) {
 	tree := s.tree
 	for _, c := range some {
@@ -190,8 +191,8 @@ func statusOf(s sample, some ...change) (object runtime.Object, text []byte, ok 
 // key returns the name by which changes.txt refers to the object: its type and name.
 func (s sample) key() string { return s.typ + " " + s.object.(metav1.Object).GetName() }
 
-// isUsualMetadata reports whether a path is in the metadata that all kinds have in common, which is tested with one
-// object per kind.
+// isUsualMetadata reports whether the JSON pointer at is in the metadata that all kinds have in common, which is tested
+// with one object per kind.
 func isUsualMetadata(at string) bool {
 	return strings.HasPrefix(at, "/metadata/") && at != "/metadata/name" && !strings.HasPrefix(at, "/metadata/annotations")
 }
@@ -218,9 +219,10 @@ func write(t *testing.T, file string, verdicts []byte) {
 	}
 }
 
-// record records the validation of a changed object as a creation, as an update, and, if back is set and the changed
-// object is valid, as an update from the changed to the original object. Changes that defaulting would modify are
-// skipped, because the unit tests that replay the results do not default objects.
+// record records the validation of the object of s with the change c: as a creation, as an update from the original
+// object, and, if back is set and the changed object is valid, as an update from the changed to the original object.
+// Changes that defaulting would modify are skipped, because the unit tests that replay the results do not default
+// objects.
 func record(to *bytes.Buffer, s sample, c change, back bool) {
 	text, err := json.Marshal(apply(s.tree, c))
 	if err != nil {

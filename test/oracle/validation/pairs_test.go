@@ -51,8 +51,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// withoutCommonPaths excludes changes of metadata, which all kinds have in common, and of the status, which the
-// strategies reset.
+// withoutCommonPaths returns all without changes of metadata, which all kinds have in common, and of the status, which
+// the strategies reset.
 func withoutCommonPaths(all []change) (left []change) {
 	for _, c := range all {
 		if c.At != "" && c.At != "/kind" && c.At != "/apiVersion" && c.At != "/metadata" && !isUsualMetadata(c.At) && !strings.HasPrefix(c.At, "/status") {
@@ -62,8 +62,8 @@ func withoutCommonPaths(all []change) (left []change) {
 	return left
 }
 
-// accepted returns the changes after which the object is still valid, so that an error caused by two of them depends on
-// both.
+// accepted returns the changes that leave the object of s valid. If two of these changes together cause an error, the
+// error depends on both.
 func accepted(s sample, all []change) (right []change) {
 	for _, c := range all {
 		text, err := json.Marshal(apply(s.tree, c))
@@ -147,8 +147,9 @@ func TestStatusPairs(t *testing.T) {
 	t.Logf("%d pairs", n)
 }
 
-// compareStatuses compares the validation of an update from the object with the changes from to the object with the
-// changes to. It returns false if there is nothing to compare.
+// compareStatuses compares Cadastre's validation of a status update with kube-apiserver's. The old object of the update
+// is s with the changes in from, the new object is s with the changes in to. It returns false if there is nothing to
+// compare.
 func compareStatuses(t *testing.T, s sample, typ *builtin.Type, to, from []change) bool {
 	now, nowText, ok := statusOf(s, to...)
 	if !ok {

@@ -68,8 +68,8 @@ var statusStrategies = map[schema.GroupKind]rest.RESTUpdateStrategy{
 	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}: volumeattachment.StatusStrategy,
 }
 
-// upstreamStatusVerdict returns the errors of kube-apiserver's validation of a write to the status. ok is false if
-// there is no result.
+// upstreamStatusVerdict returns the errors of kube-apiserver's validation of an update from old to object through the
+// status subresource. ok is false if there is no result.
 func upstreamStatusVerdict(object, old runtime.Object, gvk schema.GroupVersionKind) (upstream verdict, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -89,8 +89,8 @@ func upstreamStatusVerdict(object, old runtime.Object, gvk schema.GroupVersionKi
 	return causes(rest.BeforeUpdate(s, ctx, object, old))
 }
 
-// isStatusPrepared reports whether kube-apiserver changes an object before it validates it, so that the validation
-// would be that of another object.
+// isStatusPrepared reports whether the strategy s changes object before kube-apiserver validates it. The validation
+// result would then be that of a different object.
 func isStatusPrepared(ctx context.Context, s rest.RESTUpdateStrategy, object, old runtime.Object) bool {
 	prepared := object.DeepCopyObject()
 	s.PrepareForUpdate(ctx, prepared, old)
@@ -104,8 +104,8 @@ func isStatusPrepared(ctx context.Context, s rest.RESTUpdateStrategy, object, ol
 	return !equality.Semantic.DeepEqual(object, prepared)
 }
 
-// isChangedByConversion reports whether the conversion to kube-apiserver's internal version changes an object, for
-// instance because it makes two fields equal.
+// isChangedByConversion reports whether decoding text to kube-apiserver's internal version, object, and converting that
+// back to gvk changes it, for instance because the conversion makes two fields equal.
 func isChangedByConversion(object runtime.Object, gvk schema.GroupVersionKind, text []byte) bool {
 	back, err := legacyscheme.Scheme.ConvertToVersion(object, gvk.GroupVersion())
 	if err != nil {

@@ -70,7 +70,7 @@ type strategy interface {
 }
 
 // claimStrategy is the strategy of ResourceClaims with an authorizer that allows all bindings. It has no client for
-// namespaces, so that claims for all devices (admin access) are excluded.
+// namespaces, so claims for all devices (admin access) are excluded from the comparison.
 var claimStrategy = resourceclaim.NewStrategy(nil, authorizerfactory.NewAlwaysAllowAuthorizer())
 
 var strategies = map[schema.GroupKind]strategy{
@@ -90,7 +90,7 @@ var strategies = map[schema.GroupKind]strategy{
 	{Group: "", Kind: "Service"}:               service.Strategy,
 	{Group: "", Kind: "ServiceAccount"}:        serviceaccount.Strategy,
 
-	// Without an authorizer, the permission to read parameters is not checked.
+	// The authorizer is nil, so the permission to read parameters is not checked.
 	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicy"}:          mutatingadmissionpolicy.NewStrategy(nil, nil),
 	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicyBinding"}:   mutatingadmissionpolicybinding.NewStrategy(nil, nil, resolver.ResourceResolverFunc(nil)),
 	{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}:     mutatingwebhookconfiguration.Strategy,

@@ -44,7 +44,7 @@ func TestSubresourcePairs(t *testing.T) {
 	for _, s := range samples(t, "subresources") {
 		typ, ok := builtin.Builtin("io.k8s.api." + s.typ)
 		if !ok {
-			t.Fatalf("type %s: expected it in internal/api/builtin, found none", s.typ)
+			t.Fatalf("type %s is not in internal/api/builtin", s.typ)
 		}
 		for _, sub := range subresources {
 			if sub.kind != s.gvk.GroupKind() {
@@ -79,7 +79,8 @@ func (sub subresource) changes(s sample, more map[string][]change) (list []chang
 	return list
 }
 
-// compare compares the errors of an update. It returns the outcome, which is counted.
+// compare compares the errors of Cadastre and of kube-apiserver for an update from s with the changes in from to s with
+// the changes in to. It returns the outcome, which the caller counts.
 func (sub subresource) compare(t *testing.T, s sample, typ *builtin.Type, to, from []change) string {
 	now, nowText, ok := statusOf(s, to...)
 	if !ok {

@@ -29,7 +29,7 @@ func init() {
 // verdict contains one line per validation error. It is empty for a valid object.
 type verdict []string
 
-// decode decodes and defaults an object. stable reports whether defaulting changed nothing.
+// decode decodes text and sets defaults. stable reports whether the defaults changed nothing.
 func decode(text []byte) (object runtime.Object, defaulted []byte, stable bool, err error) {
 	gvk := &schema.GroupVersionKind{}
 	plain, gvk, err := unstrictDecoder.Decode(text, nil, nil)
@@ -95,15 +95,15 @@ func requestFor(s scoped, gvk schema.GroupVersionKind, m metav1.Object) context.
 	})
 }
 
-// isPrepared reports whether kube-apiserver changes an object, apart from metadata and status, before it validates it,
-// so that the validation would be that of another object.
+// isPrepared reports whether the strategy s changes object, apart from metadata and status, before kube-apiserver
+// validates it. The validation result would then be that of a different object.
 func isPrepared(ctx context.Context, s strategy, object runtime.Object) bool {
 	prepared := object.DeepCopyObject()
 	s.PrepareForCreate(ctx, prepared)
 	return !equality.Semantic.DeepEqual(withoutMetadataAndStatus(object), withoutMetadataAndStatus(prepared))
 }
 
-// withoutMetadataAndStatus returns a copy of an object without metadata and status.
+// withoutMetadataAndStatus returns a copy of object without metadata and status.
 func withoutMetadataAndStatus(object runtime.Object) any {
 	copied := object.DeepCopyObject()
 	for _, name := range []string{"ObjectMeta", "Status"} {

@@ -12,15 +12,15 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// sampleInterval is the number of results without warnings of which one is recorded.
+// sampleInterval is the interval at which results without warnings are recorded: every 40th comparison.
 const sampleInterval = 40
 
 // maxWarnings is the maximum number of warnings that are compared: kube-apiserver truncates longer lists, and Cadastre
 // does not generate more warnings.
 const maxWarnings = 256
 
-// TestWarnings compares Cadastre's warnings about all objects, changed at one path and at several, with
-// kube-apiserver's, and records kube-apiserver's.
+// TestWarnings compares Cadastre's warnings with kube-apiserver's, for all objects with changes at one path and at
+// several paths, and records kube-apiserver's warnings.
 func TestWarnings(t *testing.T) {
 	var verdicts bytes.Buffer
 	more, err := readChanges(*folder + "/changes.txt")
@@ -104,8 +104,8 @@ func (w *warner) checkChanges(some ...change) {
 	}
 }
 
-// withGeneration returns the object now with the generation n. If that is the generation of old, it is copied from old,
-// including its absence.
+// withGeneration returns now, the updated object, with the generation n. If old has the generation n, or no generation
+// and n is 0, the field is copied from old, and removed if old does not have it.
 func withGeneration(now, old document.Value, n int64) document.Value {
 	if was, _ := old.Lookup("metadata", "generation").Int64(); was == n {
 		return now.With("metadata", withField(now.Get("metadata"), "generation", old.Lookup("metadata", "generation")))

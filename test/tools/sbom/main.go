@@ -39,7 +39,7 @@ func run(args []string, out io.Writer) error {
 	return encoder.SetPretty(true).Encode(bill(info))
 }
 
-// bill returns the software bill of materials of a program.
+// bill returns the software bill of materials of the program with the given build information.
 func bill(info *buildinfo.BuildInfo) *cyclonedx.BOM {
 	program := component(&info.Main)
 	program.Type = cyclonedx.ComponentTypeApplication
@@ -60,7 +60,7 @@ func bill(info *buildinfo.BuildInfo) *cyclonedx.BOM {
 	return b
 }
 
-// component returns the entry of a module. Its hash is the checksum in go.sum (h1), which is a SHA-256.
+// component returns the component for module. Its hash is the checksum in go.sum (h1), which is a SHA-256.
 func component(module *debug.Module) cyclonedx.Component {
 	url := "pkg:golang/" + module.Path + "@" + module.Version
 	c := cyclonedx.Component{

@@ -39,7 +39,7 @@ func main() {
 		Cases: "apply/change, custom/change or watch", Window: 2 * time.Second, Implementations: serverbench.CadastreFlag,
 	})
 	if err == nil && o.before == "" {
-		err = errors.New("-before: expected the program of a server, received none; build an older commit with go build -tags grpcnotrace -o PROGRAM ./cmd/cadastre")
+		err = errors.New("-before must be set to the program of a server; build an older commit with go build -tags grpcnotrace -o PROGRAM ./cmd/cadastre")
 	}
 	if err != nil {
 		log.Fatal(err)

@@ -12,10 +12,11 @@ import (
 type goal struct {
 	text  string
 	ratio func(result) float64
-	// bound is the maximum of the ratio if isMaximum is set, and otherwise the minimum.
+	// bound is the maximum of the ratio if isMaximum is true, or the minimum if isMaximum is false.
 	bound     float64
 	isMaximum bool
-	// ofMean applies the bound to the geometric mean of the ratio over the cases; otherwise every case must meet it.
+	// If ofMean is true, the geometric mean of the ratios of all cases must meet the bound. If it is false, the ratio
+	// of every case must meet the bound.
 	ofMean bool
 	// operations are the operations whose cases the goal covers.
 	operations []bench.Operation

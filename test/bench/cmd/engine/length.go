@@ -65,8 +65,8 @@ func (r *lengthRow) measure(o options) error {
 	return nil
 }
 
-// measureUpstream measures strategicpatch and Cadastre with the case c, which has the next list length, and appends to
-// r.upstream and r.ratio.
+// measureUpstream measures strategicpatch and Cadastre with c, the case with the next list length, and appends the
+// results to r.upstream and r.ratio.
 func (r *lengthRow) measureUpstream(c bench.PatchCase, cadastre bench.Work, o options) error {
 	begun := time.Now()
 	upstream, err := c.Upstream() // Upstream executes the work once
@@ -106,18 +106,18 @@ func (r *lengthRow) print(operation bench.Operation) {
 	}
 	fmt.Printf(lengthFormat, append(cells, "")...)
 	fmt.Printf("  %s  %s grows linearly with the list, at most %.1f\n", verdict(r.growth(r.cadastre) <= maxGrowth), operation, maxGrowth)
-	fmt.Printf("  %s  %s is at least %dx faster at every length\n", verdict(r.slowest() >= minFaster), operation, minFaster)
+	fmt.Printf("  %s  %s is at least %dx faster at every length\n", verdict(r.minRatio() >= minFaster), operation, minFaster)
 }
 
 // minFaster is the minimum of strategicpatch's time divided by Cadastre's that the goal requires.
 const minFaster = 10
 
-func (r *lengthRow) slowest() float64 {
-	slowest := r.ratio[0]
+func (r *lengthRow) minRatio() float64 {
+	lowest := r.ratio[0]
 	for _, ratio := range r.ratio {
-		slowest = min(slowest, ratio)
+		lowest = min(lowest, ratio)
 	}
-	return slowest
+	return lowest
 }
 
 func verdict(holds bool) string {
@@ -138,8 +138,8 @@ func (r *lengthRow) printTimes(operation, implementation string, all [][]bench.S
 	fmt.Printf(lengthFormat, append(cells, growth)...)
 }
 
-func cell(known bool, text func() string) string {
-	if !known {
+func cell(measured bool, text func() string) string {
+	if !measured {
 		return "-long"
 	}
 	return text()

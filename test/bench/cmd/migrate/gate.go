@@ -33,8 +33,9 @@ type gate struct {
 	server *http.Server
 }
 
-// newGate starts a gate in front of the server of a kubeconfig. writes is the number of writes whose responses the gate
-// forwards; it must be positive. newGate writes a kubeconfig for the gate's clients to the folder.
+// newGate starts a gate in front of the server to which the file kubeconfig refers. It writes another kubeconfig, for
+// the gate's clients, to folder. writes is the number of writes whose responses the gate forwards before it holds
+// responses back; it must be positive.
 func newGate(kubeconfig, folder string, writes int) (*gate, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -66,10 +67,10 @@ func newGate(kubeconfig, folder string, writes int) (*gate, error) {
 	return g, os.WriteFile(g.kubeconfig, []byte(text), 0o600)
 }
 
-// pass counts the response to a write. If the gate has already forwarded the given number of responses, pass blocks until
-// release is called.
-func (g *gate) pass(answer *http.Response) error {
-	if answer.Request.Method != http.MethodPatch {
+// pass is called with every response before the gate forwards it. It counts responses to writes, and once the gate has
+// forwarded the given number of them, it blocks until release is called.
+func (g *gate) pass(response *http.Response) error {
+	if response.Request.Method != http.MethodPatch {
 		return nil
 	}
 	switch left := g.left.Add(-1); {

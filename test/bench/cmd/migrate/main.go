@@ -56,10 +56,10 @@ func run(ctx context.Context, folder, program string, objects int) (err error) {
 	if r.before, err = takeSnapshot(ctx, r.server); err != nil {
 		return err
 	}
-	if err := r.whole(ctx); err != nil {
+	if err := r.migrateAll(ctx); err != nil {
 		return err
 	}
-	if err := r.interrupted(ctx); err != nil {
+	if err := r.migrateInterrupted(ctx); err != nil {
 		return err
 	}
 	return r.check(ctx)

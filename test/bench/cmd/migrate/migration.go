@@ -15,7 +15,7 @@ import (
 
 const rowFormat = "%-34s %9s %9s  %s\n"
 
-// migration is the state of the test: a running server with many objects that are migrated.
+// migration is the state of the command: a running server with many objects that are migrated.
 type migration struct {
 	program, folder string
 	objects         int
@@ -57,13 +57,13 @@ func (m *migration) command(ctx context.Context, kubeconfig string, args ...stri
 }
 
 // migrate runs "cadastre migrate", prints a row, and returns the last line of the output, which counts the outcomes.
-func (m *migration) migrate(ctx context.Context, step string, args ...string) (said string, err error) {
+func (m *migration) migrate(ctx context.Context, step string, args ...string) (summary string, err error) {
 	cmd, out := m.command(ctx, m.kubeconfig(), args...)
 	begin := time.Now()
 	err = cmd.Run()
-	said = lastLine(out.String())
-	m.row(step, time.Since(begin), said)
-	return said, err
+	summary = lastLine(out.String())
+	m.row(step, time.Since(begin), summary)
+	return summary, err
 }
 
 // rerun runs "cadastre migrate" after a complete migration. It returns an error if the command finds an object to
@@ -73,12 +73,12 @@ func (m *migration) rerun(ctx context.Context, args ...string) error {
 	if err != nil {
 		return err
 	}
-	said, err := m.migrate(ctx, "again", args...)
+	summary, err := m.migrate(ctx, "again", args...)
 	if err != nil {
 		return err
 	}
-	if want := fmt.Sprintf("%d unchanged", m.objects); said != want {
-		return fmt.Errorf("second run: expected %q, received %q", want, said)
+	if want := fmt.Sprintf("%d unchanged", m.objects); summary != want {
+		return fmt.Errorf("second run: expected %q, received %q", want, summary)
 	}
 	after, err := revision(ctx, m.server)
 	if err == nil && after != before {
@@ -92,8 +92,8 @@ func lastLine(text string) string {
 	return text[strings.LastIndex(text, "\n")+1:]
 }
 
-// whole migrates all objects to the field manager kubectl, runs the migration a second time, and checks the objects.
-func (m *migration) whole(ctx context.Context) error {
+// migrateAll migrates all objects to the field manager kubectl, runs the migration a second time, and checks the objects.
+func (m *migration) migrateAll(ctx context.Context) error {
 	to := []string{"--to", "kubectl"}
 	if _, err := m.migrate(ctx, "migrated", to...); err != nil {
 		return err
@@ -108,9 +108,9 @@ func (m *migration) whole(ctx context.Context) error {
 	return after.checkMigrated(m.before, "kubectl", m.objects)
 }
 
-// interrupted migrates all objects to the field manager gitops. The client is killed after a third of the objects, the
+// migrateInterrupted migrates all objects to the field manager gitops. The client is killed after a third of the objects, the
 // server after another third, and a last run migrates the remaining objects.
-func (m *migration) interrupted(ctx context.Context) error {
+func (m *migration) migrateInterrupted(ctx context.Context) error {
 	from := []string{"--from", "kubectl", "--to", "gitops"}
 	begin := time.Now()
 	if _, err := m.killWhile(ctx, from, func(cmd *exec.Cmd) error { return cmd.Process.Kill() }); err != nil {
@@ -118,11 +118,11 @@ func (m *migration) interrupted(ctx context.Context) error {
 	}
 	event("client killed after a third", time.Since(begin), "")
 	begin = time.Now()
-	said, err := m.killWhile(ctx, from, func(*exec.Cmd) error { return m.server.Kill() })
+	summary, err := m.killWhile(ctx, from, func(*exec.Cmd) error { return m.server.Kill() })
 	if err != nil {
 		return err
 	}
-	event("server killed after a third", time.Since(begin), said)
+	event("server killed after a third", time.Since(begin), summary)
 	begin = time.Now()
 	if err := m.start(ctx); err != nil {
 		return err
@@ -135,8 +135,9 @@ func (m *migration) interrupted(ctx context.Context) error {
 }
 
 // killWhile starts "cadastre migrate", calls kill when a third of the objects has been written, and waits for the
-// command to exit. It returns an error if the command succeeds or exits earlier, and the last line of its output.
-func (m *migration) killWhile(ctx context.Context, args []string, kill func(*exec.Cmd) error) (said string, err error) {
+// command to exit. It returns the last line of its output. It returns an error if the command exits before the call of
+// kill, or succeeds after it.
+func (m *migration) killWhile(ctx context.Context, args []string, kill func(*exec.Cmd) error) (summary string, err error) {
 	g, err := newGate(m.kubeconfig(), m.folder, max(m.objects/3, 1))
 	if err != nil {
 		return "", err

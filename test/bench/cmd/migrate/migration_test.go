@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	err := serverbench.InFolder("", func(made string) error {
 		folder = made
 		if code := m.Run(); code != 0 {
-			return fmt.Errorf("tests failed with %d", code)
+			return fmt.Errorf("tests failed with exit code %d", code)
 		}
 		return nil
 	})
@@ -55,7 +55,7 @@ func TestCommandEndsEarly(t *testing.T) {
 	}
 	_, err := m.killWhile(t.Context(), []string{"--to", "x"}, func(*exec.Cmd) error { t.Error("a process was killed"); return nil })
 	if err == nil || !strings.Contains(err.Error(), "the command ended before a third of the objects was written: found no objects") {
-		t.Errorf("killWhile() = %v, want an error that the command ended", err)
+		t.Errorf("killWhile() = %v, want \"the command ended before a third of the objects was written: found no objects…\"", err)
 	}
 	if err := (serverbench.Fleet{Objects: m.objects}).FillAs(t.Context(), m.server, formerManager); err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestCommandEndsEarly(t *testing.T) {
 	}
 	m.program = "false"
 	if err := m.start(t.Context()); err == nil {
-		t.Error("start() of a program that is not a server succeeded, want an error")
+		t.Error("start() = nil for a program that is not a server, want an error")
 	}
 	if err := m.server.Stop(); err != nil {
 		t.Error(err)

@@ -73,7 +73,8 @@ func revision(ctx context.Context, s *serverbench.Server) (int64, error) {
 	return strconv.ParseInt(p.Metadata.ResourceVersion, 10, 64)
 }
 
-// add counts the field managers of an object, and returns the object without managedFields and resourceVersion as JSON.
+// add counts the field managers of object in s.owners. It removes managedFields and resourceVersion from object, and
+// returns the rest as JSON.
 func (s *snapshot) add(object map[string]any) ([]byte, error) {
 	metadata, ok := object["metadata"].(map[string]any)
 	if !ok {
@@ -91,14 +92,15 @@ func (s *snapshot) add(object map[string]any) ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// checkMigrated returns an error unless the values equal those of the snapshot before, and manager is the only field
-// manager, with operation Apply, of every object. objects is the expected number of objects.
-func (s snapshot) checkMigrated(before snapshot, manager string, objects int) error {
+// checkMigrated returns an error unless s has the values of original, a snapshot before the migration, and every object
+// has exactly one managed fields entry: that of manager with operation Apply. objects is the expected number of
+// objects.
+func (s snapshot) checkMigrated(original snapshot, manager string, objects int) error {
 	if want := map[string]int{manager + " Apply;": objects}; !maps.Equal(s.owners, want) {
 		return fmt.Errorf("field managers: expected %v, received %v", want, s.owners)
 	}
-	if s.values != before.values {
-		return fmt.Errorf("values: expected hash %x, received %x", before.values, s.values)
+	if s.values != original.values {
+		return fmt.Errorf("values: expected hash %x, received %x", original.values, s.values)
 	}
 	return nil
 }

@@ -147,8 +147,8 @@ func (c testCase) compare(ctx context.Context, o options, servers []serverbench.
 	return r, nil
 }
 
-// round measures one turn of each request type on each server. The order of the request types alternates, so that none
-// of them always benefits from caches that the previous one has filled.
+// round measures one turn of each request type on each server. The order of the request types alternates, so that no
+// request type always benefits from caches that the previous request type has filled.
 func (c testCase) round(ctx context.Context, o options, servers []serverbench.RunningServer, r *result, number int) error {
 	for _, s := range servers {
 		requestTypes := c.requestTypes(s.Name)
@@ -171,7 +171,7 @@ func (c testCase) round(ctx context.Context, o options, servers []serverbench.Ru
 	return nil
 }
 
-// measure measures one turn of the case with a request type.
+// measure measures one turn of the case with requestType.
 func (c testCase) measure(ctx context.Context, o options, s *serverbench.Server, requestType string) (turn, error) {
 	load, objects, formats := o.Load, c.objects(o), c.formats(requestType)
 	load.Allocations = true

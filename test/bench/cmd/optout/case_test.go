@@ -43,7 +43,7 @@ func TestAllCases(t *testing.T) {
 func TestSelectedCases(t *testing.T) {
 	selected := selectedCases(options{Selected: regexp.MustCompile("^watch/100/")})
 	if len(selected) != 3 || selected[0].name() != "watch/100/1" {
-		t.Errorf("selectedCases() = %v, want those with 100 watchers and JSON", selected)
+		t.Errorf("selectedCases() = %v, want the cases with 100 watchers and media type JSON", selected)
 	}
 }
 
@@ -129,18 +129,18 @@ func TestCompare(t *testing.T) {
 		}
 		for _, row := range r.rows {
 			if len(row.turns) != o.Rounds {
-				t.Errorf("%s: %s %s had %d turns, want %d", c.name(), row.server, row.requestType, len(row.turns), o.Rounds)
+				t.Errorf("%s: %s %s: got %d turns, want %d", c.name(), row.server, row.requestType, len(row.turns), o.Rounds)
 			}
 		}
 		checkBytes(t, r)
 		if cost := r.find(cadastreName, full).client; c.verb == "get" && cost.Allocations == 0 {
-			t.Error("client allocations = 0, want them measured")
+			t.Error("client allocations = 0, want more than 0")
 		}
 	}
 }
 
-// checkBytes checks that responses without managedFields are smaller by their size, and that mixed events have the mean
-// size.
+// checkBytes checks that responses without managedFields are smaller by the size of managedFields, and that the mean
+// size of events to mixed watchers is the mean of both sizes.
 func checkBytes(t *testing.T, r *result) {
 	t.Helper()
 	all, less := r.find(cadastreName, full).bytes(), r.find(cadastreName, dropped).bytes()

@@ -36,7 +36,7 @@ func goals(cases []testCase) (all []stat.Goal) {
 	return all
 }
 
-// goal returns a goal for the named finding of the case.
+// goal returns a goal with text and bound for the finding of the case with the given name.
 func (c testCase) goal(finding, text string, bound stat.Bound) stat.Goal {
 	return stat.NewGoal(c.name()+": "+text, c.name()+" "+finding, bound, stat.Times2)
 }
@@ -57,7 +57,7 @@ func (c testCase) readGoals() []stat.Goal {
 }
 
 // watchGoals returns the goals of a watch case. The heap per event and watcher has a goal only with many watchers,
-// because otherwise the allocations of the write dominate.
+// because with few watchers the allocations of the write dominate.
 func (c testCase) watchGoals() (all []stat.Goal) {
 	if c.watchers < fewWatchers {
 		return nil

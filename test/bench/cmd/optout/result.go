@@ -12,7 +12,7 @@ type turn struct {
 	cpu            float64 // nanoseconds per operation; for watch and begin per event and watcher
 	change         float64 // nanoseconds per change, including its events to all watchers
 	heap           float64 // bytes that the server allocated per operation; for watch per change, including its events
-	heapPerWatcher float64 // bytes allocated per event and watcher: the difference to a change without watchers, divided by their number
+	heapPerWatcher float64 // bytes allocated per event and watcher: the difference to a change without watchers, divided by the number of watchers
 	bytes          float64 // bytes per event
 	resident       float64 // RSS of the server with all watchers, in bytes
 }
@@ -61,43 +61,43 @@ func (r *result) find(server, requestType string) *row {
 	return nil
 }
 
-// ratio returns a figure of Cadastre for requestType, divided by the same figure of a server for the request type other,
-// round by round. It returns false if one of the two figures was not measured.
-func (r *result) ratio(requestType, server, other string, figure func(turn) float64) (stat.Spread, bool) {
-	ours, divisor := r.find(cadastreName, requestType), r.find(server, other)
+// ratio returns Cadastre's figure for requestType, divided by that of server for otherType in the same round. It
+// returns false if one of the two figures was not measured.
+func (r *result) ratio(requestType, server, otherType string, figure func(turn) float64) (stat.Spread, bool) {
+	ours, divisor := r.find(cadastreName, requestType), r.find(server, otherType)
 	if ours == nil || divisor == nil {
 		return stat.Spread{}, false
 	}
 	return stat.Ratio(ours.turns, divisor.turns, figure), true
 }
 
-// compared returns the CPU figure by which request types and servers are compared. With few watchers it is the CPU time
+// comparedCPU returns the CPU figure by which request types and servers are compared. With few watchers it is the CPU time
 // per change, because the CPU time per event and watcher is measurable only with many watchers.
-func (c testCase) compared() func(turn) float64 {
+func (c testCase) comparedCPU() func(turn) float64 {
 	if c.verb == "watch" && c.watchers < manyWatchers {
 		return turn.Change
 	}
 	return turn.CPU
 }
 
-// findings returns the figures that goals refer to, named by the case and the figure.
+// findings returns the figures that goals refer to. Their names contain the name of the case and of the figure.
 func (r *result) findings() (found []stat.Finding) {
 	add := func(what string, figure stat.Spread, ok bool) {
 		if ok {
 			found = append(found, stat.Found(r.name()+" "+what, figure))
 		}
 	}
-	by := func(what, requestType, server, other string, figure func(turn) float64) {
-		spread, ok := r.ratio(requestType, server, other, figure)
+	compare := func(what, requestType, server, otherType string, figure func(turn) float64) {
+		spread, ok := r.ratio(requestType, server, otherType, figure)
 		add(what, spread, ok)
 	}
-	by("dropped CPU", dropped, cadastreName, full, r.compared())
-	by("mixed CPU", mixed, cadastreName, full, r.compared())
-	by("mixed heap", mixed, cadastreName, full, turn.Heap)
-	by("mixed heap per watcher", mixed, cadastreName, full, turn.HeapPerWatcher)
-	by("vs kube-apiserver", full, kubeAPIServerName, full, r.compared())
+	compare("dropped CPU", dropped, cadastreName, full, r.comparedCPU())
+	compare("mixed CPU", mixed, cadastreName, full, r.comparedCPU())
+	compare("mixed heap", mixed, cadastreName, full, turn.Heap)
+	compare("mixed heap per watcher", mixed, cadastreName, full, turn.HeapPerWatcher)
+	compare("vs kube-apiserver", full, kubeAPIServerName, full, r.comparedCPU())
 	for _, requestType := range []string{full, dropped, mixed} {
-		by(requestType+" vs lower-bound", requestType, lowerBoundName, requestType, r.compared())
+		compare(requestType+" vs lower-bound", requestType, lowerBoundName, requestType, r.comparedCPU())
 	}
 	share, ok := r.droppedShare()
 	add("share", share, ok)

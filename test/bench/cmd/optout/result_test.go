@@ -19,8 +19,8 @@ func turnsOf(cpu ...float64) (all []turn) {
 	return all
 }
 
-// watched returns a result in which the second round was slow on all servers.
-func watched() *result {
+// watchResult returns the result of a watch in which the second round was slow on all servers.
+func watchResult() *result {
 	return &result{testCase: watchCase(serverbench.JSON, maxWatchers, 8), rows: []*row{
 		{server: cadastreName, requestType: full, turns: turnsOf(1000, 9000, 1000)},
 		{server: cadastreName, requestType: dropped, turns: turnsOf(500, 4500, 500)},
@@ -41,7 +41,7 @@ func figures(found []stat.Finding) map[string]float64 {
 }
 
 func TestFindings(t *testing.T) {
-	found := figures(watched().findings())
+	found := figures(watchResult().findings())
 	for name, want := range map[string]float64{
 		"dropped CPU": 0.5, "mixed CPU": 0.9, "mixed heap": 0.9, "mixed heap per watcher": 0.9, "vs kube-apiserver": 0.25,
 		"full vs lower-bound": 1.25, "dropped vs lower-bound": 1.25, "mixed vs lower-bound": 1.5,
@@ -51,14 +51,14 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	if len(found) != 8 {
-		t.Errorf("findings = %v, want 8: a watch has no share", found)
+		t.Errorf("findings() = %v, want 8 findings without a share, which a watch does not have", found)
 	}
 }
 
 // TestFewWatchers checks that cases with few watchers are compared by the CPU time per change, which includes the
 // events.
 func TestFewWatchers(t *testing.T) {
-	r := watched()
+	r := watchResult()
 	r.testCase = watchCase(serverbench.JSON, fewWatchers, 8)
 	found := figures(r.findings())
 	for name, want := range map[string]float64{"dropped CPU": 0.75, "mixed CPU": 0.95, "vs kube-apiserver": 0.4} {
@@ -131,7 +131,7 @@ func TestDroppedShare(t *testing.T) {
 }
 
 func TestCells(t *testing.T) {
-	r := watched()
+	r := watchResult()
 	for i, want := range []string{
 		"cadastre full 100B 1µs 2µs 10000B 100B 50.0MiB - -",
 		"cadastre dropped 100B 500ns 1.5µs 0.50x 5000B 50B 50.0MiB - -",
@@ -143,7 +143,7 @@ func TestCells(t *testing.T) {
 			t.Errorf("row = %q, want %q", got, want)
 		}
 		if len(cells)+1 != strings.Count(tableFormat, "%") {
-			t.Errorf("%d cells and a name for format %q", len(cells), tableFormat)
+			t.Errorf("row has a name and %d cells, which do not match format %q", len(cells), tableFormat)
 		}
 	}
 }

@@ -44,9 +44,9 @@ func (r *result) cells(row *row) []any {
 		change = stat.Shown(row.turns, turn.Change, stat.Nanoseconds)
 	}
 	if whole := r.find(row.server, full); whole != nil && row.requestType != full {
-		vsFull = stat.Times2(stat.Ratio(row.turns, whole.turns, r.compared()).Median)
+		vsFull = stat.Times2(stat.Ratio(row.turns, whole.turns, r.comparedCPU()).Median)
 	}
-	if cost, ok := r.ratio(row.requestType, row.server, row.requestType, r.compared()); ok && row.server != cadastreName {
+	if cost, ok := r.ratio(row.requestType, row.server, row.requestType, r.comparedCPU()); ok && row.server != cadastreName {
 		ratio = stat.Times2(cost.Median)
 	}
 	return []any{

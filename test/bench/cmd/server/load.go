@@ -106,8 +106,8 @@ type loadResult struct {
 	turns   [][]turn
 }
 
-// of returns the turns of the named server, or nil if it was not measured.
-func (r loadResult) of(name string) []turn {
+// turnsOf returns the turns of the named server, or nil if it was not measured.
+func (r loadResult) turnsOf(name string) []turn {
 	for i, server := range r.servers {
 		if server == name {
 			return r.turns[i]
@@ -119,7 +119,7 @@ func (r loadResult) of(name string) []turn {
 // cost returns Cadastre's CPU time divided by the CPU time of the server other. If kube-apiserver was not measured, its
 // reference CPU time is used. It returns false if there is no figure to divide by.
 func (r loadResult) cost(other string) (cost stat.Spread, ok bool) {
-	cadastre, divisor := r.of(cadastreName), r.of(other)
+	cadastre, divisor := r.turnsOf(cadastreName), r.turnsOf(other)
 	if len(cadastre) == 0 {
 		return cost, false
 	}
@@ -132,7 +132,8 @@ func (r loadResult) cost(other string) (cost stat.Spread, ok bool) {
 	return cost, false
 }
 
-// findings returns Cadastre's CPU time divided by that of each other server, named by the case and the server.
+// findings returns Cadastre's CPU time divided by that of each other server. The names of the findings contain the name
+// of the case and of the other server.
 func (r loadResult) findings() (found []stat.Finding) {
 	for _, other := range []string{lowerBoundName, kubeAPIServerName} {
 		if cost, ok := r.cost(other); ok {

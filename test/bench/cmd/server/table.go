@@ -55,7 +55,7 @@ func (r loadResult) print() {
 		fmt.Printf(loadFormat, append([]any{name}, r.cells(server, r.turns[i])...)...)
 		name = ""
 	}
-	if cpu := reference[r.name]; r.of(kubeAPIServerName) == nil && cpu > 0 {
+	if cpu := reference[r.name]; r.turnsOf(kubeAPIServerName) == nil && cpu > 0 {
 		fmt.Printf(loadFormat, name, bracketed(kubeAPIServerName), "", "", "", bracketed(stat.Nanoseconds(float64(cpu))), "", "", "", bracketed(r.ratio(kubeAPIServerName)))
 	}
 }

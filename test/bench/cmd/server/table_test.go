@@ -42,7 +42,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("row = %q, want %q", got, want)
 		}
 		if len(cells)+1 != strings.Count(loadFormat, "%") {
-			t.Errorf("%d cells and a name for format %q", len(cells), loadFormat)
+			t.Errorf("row has a name and %d cells, which do not match format %q", len(cells), loadFormat)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestReference(t *testing.T) {
 		t.Errorf("cost(kube-apiserver) = %v, %v, want 80/800", got, ok)
 	}
 	if _, ok := alone.cost(lowerBoundName); ok {
-		t.Error("cost(lower-bound) exists although the lower bound was not measured")
+		t.Error("cost(lower-bound) = _, true although the lower bound was not measured, want false")
 	}
 	measured := loadResult{name: "get", servers: []string{cadastreName, kubeAPIServerName}, turns: [][]turn{turns(80), turns(160)}}
 	if got, ok := measured.cost(kubeAPIServerName); !ok || got.Median != 0.5 {
@@ -62,10 +62,10 @@ func TestReference(t *testing.T) {
 	}
 	unknown := loadResult{name: "update", servers: []string{cadastreName}, turns: [][]turn{turns(80)}}
 	if got, ok := unknown.cost(kubeAPIServerName); ok {
-		t.Errorf("cost(kube-apiserver) = %v, want none", got)
+		t.Errorf("cost(kube-apiserver) = %v, true; want false", got)
 	}
 	if got := unknown.findings(); len(got) != 1 || got[0].Name != "update" {
-		t.Errorf("findings() = %v, want one named update", got)
+		t.Errorf("findings() = %v, want one finding with name update", got)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 type fleetCase struct {
 	storebench.Fleet
 	name string // the number of objects and, unless it is the default, their size
-	list bool   // also list the objects; otherwise only open the store
+	list bool   // whether the objects are listed after the store was opened
 }
 
 // largeFactor multiplies -objects if -large is set.
@@ -66,7 +66,7 @@ func (c fleetCase) compare(ctx context.Context, o options, list, open bool) (all
 			return nil, err
 		}
 	}
-	err = inFolder(o, func(folder string) error {
+	err = withTempFolder(o, func(folder string) error {
 		if err := c.Fill(ctx, folder); err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (c fleetCase) compare(ctx context.Context, o options, list, open bool) (all
 
 // measureEtcd measures etcd with the same objects.
 func (c fleetCase) measureEtcd(ctx context.Context, o options) (rounds []storebench.EtcdFleet, err error) {
-	err = inFolder(o, func(folder string) error {
+	err = withTempFolder(o, func(folder string) error {
 		if err := c.FillEtcd(ctx, folder); err != nil {
 			return err
 		}

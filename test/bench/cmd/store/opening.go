@@ -88,7 +88,7 @@ func printOpening(name string, rounds []storebench.Opening) {
 func live(m storebench.Memory) int64     { return m.Live }
 func workPeak(m storebench.Memory) int64 { return m.WorkPeak }
 
-// memory returns a memory figure divided by the total size of the objects in JSON.
-func memory(rounds []storebench.Opening, of func(storebench.Memory) int64) stat.Spread {
-	return stat.Over(rounds, func(o storebench.Opening) float64 { return o.Ratio(of(o.Memory)) })
+// memory returns the given figure of each round, divided by the total size of the objects in JSON.
+func memory(rounds []storebench.Opening, figure func(storebench.Memory) int64) stat.Spread {
+	return stat.Over(rounds, func(o storebench.Opening) float64 { return o.Ratio(figure(o.Memory)) })
 }

@@ -52,21 +52,21 @@ func takeTurns(ctx context.Context, o options, rounds int, turns []turn) error {
 }
 
 func (t turn) take(ctx context.Context, o options) (figures storebench.Result, err error) {
-	err = inFolder(o, func(folder string) error {
+	err = withTempFolder(o, func(folder string) error {
 		figures, err = t.implementation(ctx, folder, t.load)
 		return err
 	})
 	return figures, err
 }
 
-// inFolder creates an empty folder, calls use, and removes the folder.
-func inFolder(o options, use func(folder string) error) (err error) {
+// withTempFolder creates a temporary folder, calls use with it, and removes it.
+func withTempFolder(o options, use func(folder string) error) (err error) {
 	folder, err := os.MkdirTemp(o.folder, "bench-store-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	// Disk writes that previous turns left pending are flushed first.
+	// Flush disk writes that previous turns left pending, so that they do not slow down this turn.
 	syscall.Sync()
 	return use(folder)
 }

@@ -86,8 +86,8 @@ func (r result) more() string {
 	return stat.Times(r.eventRatio().Median)
 }
 
-// worst returns three cells: the maximum lag, the maximum number of missing events, and the maximum number of failed
-// watches.
+// worst returns three cells with maxima over the rounds: the lag, the number of missing events, and the number of
+// failed watches.
 func worst(rounds []storebench.Result) []any {
 	most := func(figure func(storebench.Result) float64) float64 { return stat.Over(rounds, figure).Max }
 	return []any{

@@ -38,7 +38,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("row = %q, want %q", got, test.want)
 		}
 		if len(cells) != len(test.table.columns) || len(cells) != strings.Count(test.table.format, "%") {
-			t.Errorf("%d cells for %d columns in %q", len(cells), len(test.table.columns), test.table.format)
+			t.Errorf("row has %d cells, want %d for the format %q", len(cells), len(test.table.columns), test.table.format)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func TestGrowth(t *testing.T) {
 		}
 	}
 	if _, ok := growth(results(1, 1, 1, 1)[:2]); ok {
-		t.Error("growth() of one case exists, want none")
+		t.Error("growth() of one case = _, true, want false")
 	}
 }
 

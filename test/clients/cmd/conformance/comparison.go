@@ -21,8 +21,9 @@ type comparison struct {
 // The names of the servers in the output.
 const kubeAPIServerName, cadastreName = "kube-apiserver", "Cadastre"
 
-// both iterates over the results of script i: the name of the server and its result, kube-apiserver first.
-func (c comparison) both(i int) iter.Seq2[string, applytest.Result] {
+// results iterates over the results of the script with index i: kube-apiserver and its result, then Cadastre and its
+// result.
+func (c comparison) results(i int) iter.Seq2[string, applytest.Result] {
 	return func(yield func(string, applytest.Result) bool) {
 		_ = yield(kubeAPIServerName, c.kubeAPIServer.Results[i]) && yield(cadastreName, c.cadastre.Results[i])
 	}
@@ -33,7 +34,7 @@ func (c comparison) print(w io.Writer) {
 	fmt.Fprintln(w)
 	for i, kubeAPIServer := range c.kubeAPIServer.Results {
 		cadastre := c.cadastre.Results[i]
-		for where, result := range c.both(i) {
+		for where, result := range c.results(i) {
 			if result.Outcome == applytest.Fail {
 				fmt.Fprintf(w, "%s FAILS %s%s\n  %s\n%s\n", where, result.Name, inBrackets(result.Defect), result.Behaviour, result.Failure)
 			} else if result.Defect != "" && result.Outcome == applytest.Pass {
@@ -51,7 +52,7 @@ func (c comparison) print(w io.Writer) {
 	fmt.Fprintf(w, "%s %s: %s\n", cadastreName, c.cadastre.Version, tally(c.cadastre))
 }
 
-// printLeftovers prints the objects that scripts created on a server and that could not be deleted.
+// printLeftovers prints the objects that scripts created on the server where, and that could not be deleted.
 func printLeftovers(w io.Writer, where string, report *applytest.Report) {
 	for _, left := range report.Leftovers {
 		fmt.Fprintf(w, "not deleted from %s: %s: %s\n", where, left.Path, left.Reason)
@@ -117,7 +118,7 @@ func (c comparison) writeAreas(text *bytes.Buffer) {
 	}
 }
 
-// cadastreResult returns the result of a script on Cadastre.
+// cadastreResult returns the result of the script with the given name on Cadastre.
 func (c comparison) cadastreResult(name string) applytest.Result {
 	i := slices.IndexFunc(c.cadastre.Results, func(r applytest.Result) bool { return r.Name == name })
 	return c.cadastre.Results[i]
@@ -154,7 +155,7 @@ func (c comparison) writeSkipped(text *bytes.Buffer) {
 	text.WriteString("\n## Asked of one server only\n\n")
 	found := false
 	for i := range c.kubeAPIServer.Results {
-		for where, result := range c.both(i) {
+		for where, result := range c.results(i) {
 			if result.Outcome == applytest.Skip {
 				found = true
 				fmt.Fprintf(text, "- `%s` is not asked of %s: %s\n", result.Name, where, result.Reason)
@@ -172,7 +173,7 @@ func (c comparison) writeFailures(text *bytes.Buffer) {
 	}
 	text.WriteString("\n## Failures\n\n")
 	for i := range c.kubeAPIServer.Results {
-		for where, result := range c.both(i) {
+		for where, result := range c.results(i) {
 			if result.Outcome == applytest.Fail {
 				fmt.Fprintf(text, "- `%s` on %s, step %q: %s\n", result.Name, where, result.Failure.Step, cmp.Or(result.Defect, oneLine(result.Behaviour)))
 			}

@@ -50,8 +50,8 @@ func main() {
 func search(f flags) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The objects have ownerReferences to objects that do not exist, so that a garbage collector would delete them.
-	// kube-apiserver runs without controllers, and therefore Cadastre does too.
+	// Run both servers without controllers, because the objects have ownerReferences to objects that do not exist: a
+	// garbage collector would delete them.
 	kubeAPIServer, cadastre, stopBoth, err := target.StartBoth(ctx, f.kubeconfig, cadastretest.WithoutControllers())
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func search(f flags) (err error) {
 	return err
 }
 
-// summarize prints the number of histories that were compared, and the numbers of those that were not, by reason.
+// summarize prints the number of histories that were compared, and the number of histories that were not, by reason.
 func summarize(p differential.Progress) {
 	fmt.Printf("\n%s running: %d histories with %d requests; %d differences of %d kinds, %d more were not reproducible; continue with -seed %d\n",
 		p.Time.Round(time.Second), p.Histories, p.Requests, p.Differing, p.Kinds, p.Lost, p.Next)
@@ -109,7 +109,7 @@ func byCount(counts map[string]int) iter.Seq2[string, int] {
 	}
 }
 
-// write writes the script of a difference to a file in the folder, and prints the difference.
+// write writes the script of found to a file in folder, and prints the difference.
 func write(folder string, found differential.Finding) error {
 	file := filepath.Join(folder, fmt.Sprintf("%d.txtar", found.History.Seed))
 	fmt.Printf("\n%s\n%s\n%s\n", file, found.Signature(), found.Failure)

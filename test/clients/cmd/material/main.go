@@ -66,7 +66,7 @@ func compare(f flags) (err error) {
 	return nil
 }
 
-// compareProject compares both servers with the CRDs and samples of a project, records the observations of
+// compareProject compares the responses of both servers to the CRDs and samples of project, records the observations of
 // kube-apiserver, and returns the number of observations that differ.
 func compareProject(ctx context.Context, f flags, project material.Project, kubeAPIServer, cadastre *rest.Config) (different int, err error) {
 	files, err := project.Fetch(ctx)
@@ -94,7 +94,8 @@ func compareProject(ctx context.Context, f flags, project material.Project, kube
 	return different, nil
 }
 
-// observe sends the requests to one server, some of them with the kubectl that package peers builds.
+// observe sends the requests of manifest to the server of config, some of them with the kubectl that package peers
+// builds, and returns the observations.
 func observe(ctx context.Context, config *rest.Config, manifest *material.Manifest) ([]material.Observation, error) {
 	kubectl, err := peers.Program(peers.Kubectl)
 	if err != nil {

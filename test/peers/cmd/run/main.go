@@ -1,5 +1,5 @@
-// Command run starts etcd and kube-apiserver, writes a kubeconfig for them, and waits until it is interrupted: go run
-// ./cmd/run [-kubeconfig FILE].
+// Command run starts etcd and kube-apiserver, writes a kubeconfig for kube-apiserver, and stops both when it is
+// interrupted: go run ./cmd/run [-kubeconfig FILE].
 package main
 
 import (
