@@ -32,8 +32,8 @@ type Server struct {
 	isRun bool // reports whether Run has been called; guarded by mu
 }
 
-// New returns a server, which [Server.Run] starts, or an error if the options are invalid. It opens no files and no sockets,
-// so that a server that is never run needs no cleanup.
+// New returns a server, which [Server.Run] starts, or an error if the options are invalid. It opens no files and no sockets, so
+// a server that is never run needs no cleanup.
 func New(options Options) (*Server, error) {
 	config, err := options.config()
 	if err != nil {

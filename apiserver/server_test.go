@@ -290,7 +290,7 @@ func TestAdmissionPlugins(t *testing.T) {
 	}
 }
 
-// assigner is a mutating plugin that replaces the objects of one resource by the result of change.
+// assigner is a mutating plugin that replaces the objects of one resource with the result of change.
 type assigner struct {
 	admission.MutatingOnly
 	name, resource string
@@ -361,7 +361,7 @@ func TestAssignedObjectsAreDecoded(t *testing.T) {
 	}
 }
 
-// withField returns obj with the field at a path set to a value.
+// withField returns obj with the field at path set to value.
 func withField(obj, value document.Value, path ...string) document.Value {
 	if len(path) == 0 {
 		return value
@@ -454,7 +454,7 @@ func TestInProcessUsers(t *testing.T) {
 	}
 }
 
-// TestTwoServers checks that two servers in one process share no objects, and that one keeps running when the other
+// TestTwoServers checks that two servers in one process share no objects, and that a server keeps running when the other server
 // stops.
 func TestTwoServers(t *testing.T) {
 	t.Parallel()

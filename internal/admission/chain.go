@@ -101,8 +101,8 @@ func (p *Plan) Validates(noOp bool) bool { return len(p.validators(noOp)) > 0 }
 // HandlesNoOps reports whether a plugin of the plan handles writes that leave the object unchanged.
 func (p *Plan) HandlesNoOps() bool { return p != nil && p.phases&NoOps != 0 }
 
-// Admit calls the mutating plugins in order. If a webhook or policy changed the object, it calls them a second time, as
-// kube-apiserver does; webhooks and policies take part in that only if their reinvocationPolicy is IfNeeded.
+// Admit calls the mutating plugins in order. If a webhook or policy changed the object, Admit calls the plugins a second time,
+// as kube-apiserver does. The second run calls webhooks and policies only if their reinvocationPolicy is IfNeeded.
 func (p *Plan) Admit(ctx context.Context, a *Record) error {
 	if !p.Mutates() {
 		return nil

@@ -213,8 +213,8 @@ func TestInvalidateConcurrently(t *testing.T) {
 	readers.Wait()
 }
 
-// webhookLike returns a plugin that calls fake webhooks as the webhook plugin does: in the second run it leaves out those
-// that Reinvocation.Skips.
+// webhookLike returns a plugin that calls fake webhooks as the webhook plugin does: in the second run it does not call the
+// webhooks for which Reinvocation.Skips returns true.
 func webhookLike(log *[]string, hooks ...hook) *fake {
 	return &fake{name: "webhooks", phases: Mutating, log: log, admit: func(a *Record) error {
 		for _, h := range hooks {

@@ -42,7 +42,7 @@ func ConditionsOf(compile func() cel.ConditionEvaluator, failure *registration.F
 	return &Conditions{compiled: sync.OnceValue(compile), ignore: Ignores(failure)}
 }
 
-// Ignores reports whether a failurePolicy is Ignore. A nil policy is not.
+// Ignores reports whether a failurePolicy is Ignore. It returns false if p is nil.
 func Ignores(p *registration.FailurePolicyType) bool { return p != nil && *p == registration.Ignore }
 
 // Expressions returns matchConditions in the form that the CEL compiler requires.

@@ -52,8 +52,8 @@ func (c *Criteria) MayMatch(r Resource, operation Operation) bool {
 	return !isExempt(r) && (c.MatchAllWithoutRules && len(c.Rules) == 0 || c.Rules.mayMatch(r, operation, c.Equivalent))
 }
 
-// Match reports whether the criteria match a request, and which version of the resource its rules name. A selector that
-// cannot be evaluated is an error only if everything else matches.
+// Match reports whether the criteria match a request, and returns the version of the resource that the matching rule names. A
+// selector that cannot be evaluated is an error only if all other criteria match.
 func (c *Criteria) Match(ctx context.Context, a *Record) (v VersionedResource, ok bool, err error) {
 	if isExempt(a.Resource) {
 		return VersionedResource{}, false, nil

@@ -38,7 +38,7 @@ func (e Extension) Admit(ctx context.Context, a *Attributes) error {
 	return nil
 }
 
-// decodeAssigned decodes the object that a plugin assigned in place of before.
+// decodeAssigned decodes a.Object, which a plugin has assigned. before is the object that the plugin received.
 func decodeAssigned(a *Attributes, before document.Value) (document.Value, error) {
 	if kind := a.Object.Kind(); kind != document.Map {
 		return document.Value{}, fmt.Errorf("expected an object, received a %s", kind)

@@ -87,7 +87,8 @@ type Source interface {
 	// Whole returns an object in the form of [Attributes.Object] with the fields that only clients see: managedFields and,
 	// if it has one, resourceVersion.
 	Whole(obj document.Value) (document.Value, error)
-	// OldWhole returns the stored object as clients see it, with managedFields and resourceVersion; absent if there is none.
+	// OldWhole returns the stored object as clients see it, with managedFields and resourceVersion; absent if there is no
+	// stored object.
 	OldWhole() (document.Value, error)
 }
 
@@ -96,8 +97,9 @@ type Converter interface {
 	// Convert converts an object from one apiVersion to another. Fields that the schema of the target version does not
 	// define are kept.
 	Convert(doc document.Value, from, to string) (document.Value, error)
-	// Read decodes the object that a webhook returned after it was sent the object at apiVersion. The result may be at
-	// another version of the resource. Unknown fields of built-in kinds are dropped; a document of another kind is an error.
+	// Read decodes the object that a webhook returned. apiVersion is the version of the object that was sent to the webhook.
+	// The result may be at another version of the resource. Unknown fields of built-in kinds are dropped; a document of another
+	// kind is an error.
 	Read(doc document.Value, apiVersion string) (document.Value, error)
 	// Decode decodes an object that a plugin assigned to [Attributes.Object]: it drops fields that the schema does not
 	// define and sets defaults. A document that is not of the endpoint's type is an error.
@@ -140,8 +142,7 @@ func (a *Record) Commits() []storage.Write {
 
 // versioned is the object as webhooks and policies exchange it. In the zero value, nothing has been computed yet.
 type versioned struct {
-	// whole is the object as clients see it, with managedFields. It was computed from of, the value of Record.Object at that
-	// time.
+	// whole is the object as clients see it, with managedFields. base is the Record.Object from which whole was computed.
 	whole, of document.Value
 	// returned is the apiVersion at which the object was sent to the webhook that returned whole; "" if no webhook has
 	// returned the object. The webhook may have returned it at another version.
@@ -150,8 +151,8 @@ type versioned struct {
 	hasOld   bool
 }
 
-// At implements admission.Request. If v is the version at which the last webhook was sent the object that it changed, the
-// object is exactly as that webhook returned it, without conversion.
+// At implements admission.Request. If v is the version at which the object was sent to the last webhook that changed it, object
+// is exactly what that webhook returned, without conversion.
 func (a *Record) At(v VersionedResource) (object, old document.Value, err error) {
 	if object, err = a.objectAt(v); err != nil {
 		return object, old, err
@@ -177,7 +178,7 @@ func (a *Record) objectAt(v VersionedResource) (document.Value, error) {
 	return a.convert(own, v)
 }
 
-// refresh computes the whole object again if a plugin has assigned Object after it was last computed. If a webhook has
+// refresh computes a.current.whole again if a plugin has assigned a.Object since the last computation. If a webhook has
 // returned the object, the managedFields and resourceVersion that the webhook returned are kept.
 func (a *Record) refresh() (err error) {
 	if a.Object.IsAbsent() || !a.current.whole.IsAbsent() && document.Same(a.current.of, a.Object) {
@@ -200,7 +201,7 @@ func (a *Record) refresh() (err error) {
 // serverMetadata are the names of the metadata fields that Attributes.Object omits.
 var serverMetadata = []string{"managedFields", "resourceVersion"}
 
-// withServerMetadata returns obj with managedFields and resourceVersion copied from another object.
+// withServerMetadata returns obj with managedFields and resourceVersion copied from source.
 func withServerMetadata(obj, from document.Value) document.Value {
 	metadata := obj.Get("metadata")
 	for _, name := range serverMetadata {
@@ -230,8 +231,8 @@ func (a *Record) convert(doc document.Value, v VersionedResource) (document.Valu
 	return a.Source.Convert(doc, own, v.APIVersion())
 }
 
-// Return records the object that a webhook returned after it was sent the object at version v. Record.Object is stale until
-// Settle is called.
+// Return records doc, which a webhook returned in response to the object at version v. Record.Object is stale until Settle is
+// called.
 func (a *Record) Return(doc document.Value, v VersionedResource) {
 	a.current.whole, a.current.of, a.current.returned = doc, a.Object, v.APIVersion()
 }

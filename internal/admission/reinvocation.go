@@ -14,8 +14,8 @@ type Reinvocation struct {
 	LastObject document.Value
 
 	isSecond, isRequired bool
-	// called contains the ids of webhooks and policies with reinvocationPolicy IfNeeded that were called after the last
-	// change of the object. again contains the ids of those to call in the second run.
+	// called contains the ids of webhooks and policies with reinvocationPolicy IfNeeded that were called after the last change
+	// of the object. again contains the ids of the webhooks and policies to call in the second run.
 	called, again map[string]bool
 }
 
@@ -26,7 +26,7 @@ func (r *Reinvocation) IsSecond() bool { return r.isSecond }
 // first run.
 func (r *Reinvocation) Skips(id string) bool { return r.isSecond && !r.again[id] }
 
-// Called records the call of a webhook or policy. Eligible states whether its reinvocationPolicy is IfNeeded, changed
+// Called records the call of a webhook or policy. eligible reports whether its reinvocationPolicy is IfNeeded; changed reports
 // whether it changed the object.
 func (r *Reinvocation) Called(id string, eligible, changed bool) {
 	if changed {

@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// NewResource returns the endpoint of a resource, or of a subresource of it. Body is the type of the endpoint's request
-// bodies if it differs from the resource's kind, or else empty.
+// NewResource returns the endpoint of a resource, or of a subresource of it. body is the type of the endpoint's request bodies,
+// or the zero value if that is the resource's kind.
 func NewResource(k *api.Kind, version, subresource string, body schema.GroupVersionKind) Resource {
 	r := Resource{
 		Group: k.Group, Version: version, Resource: k.Resource, Kind: k.Name, Subresource: subresource,
@@ -27,7 +27,7 @@ func NewResource(k *api.Kind, version, subresource string, body schema.GroupVers
 	return r
 }
 
-// at returns the resource at another apiVersion.
+// atVersion returns the resource r at another apiVersion.
 func at(r Resource, apiVersion string) VersionedResource {
 	group, version, hasGroup := strings.Cut(apiVersion, "/")
 	if !hasGroup {

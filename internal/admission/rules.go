@@ -19,8 +19,8 @@ func RulesOf(rules []registration.RuleWithOperations) Rules {
 	return all
 }
 
-// match returns the version at which the rules match a request: the version of the request if possible, or else, if
-// equivalent is set, another version of the resource. It returns false if no rule matches.
+// match returns the version at which the rules match a request: the version of the request if a rule names it. If no rule does
+// and equivalent is set, it is another version of the resource. ok is false if no rule matches.
 func (rules Rules) match(a *Record, equivalent bool) (v VersionedResource, ok bool) {
 	own := a.Versioned()
 	for _, rule := range rules {

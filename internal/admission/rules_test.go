@@ -97,7 +97,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// readerFunc is an admission.Reader whose Get returns the Namespace of a name.
+// readerFunc is an admission.Reader whose Get calls the function with the name of a Namespace.
 type readerFunc func(name string) (document.Value, error)
 
 func (r readerFunc) Get(_ context.Context, _ schema.GroupResource, _, name string) (Object, error) {

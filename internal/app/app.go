@@ -258,8 +258,8 @@ func (s *Server) folder(name string) string {
 	return filepath.Join(s.config.Folder, name)
 }
 
-// listen sets socket: to Config.Listener, or else to a new listener on Config.Address, or else, if the server is in-process
-// only, to nil.
+// listen sets s.socket to Config.Listener or, if that is nil, to a new listener on Config.Address. If Config.InProcess is set,
+// it leaves s.socket nil.
 func (s *Server) listen() (err error) {
 	if s.config.InProcess {
 		return nil

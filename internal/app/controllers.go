@@ -26,7 +26,7 @@ const (
 	leaseName      = "cadastre-controllers"
 )
 
-// controllerUser returns the user as which a controller writes. It has the name of the controller's service account in
+// controllerUser returns the user of the writes of the named controller. It has the name of the controller's service account in
 // Kubernetes, which webhooks and policies may match.
 func controllerUser(name string) *authn.User {
 	return &authn.User{

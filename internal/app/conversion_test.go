@@ -18,7 +18,7 @@ import (
 // at the address of the conversion webhook.
 func (c *client) defineUnconverted() { c.defineConverted(`"url":"https://127.0.0.1:1/"`) }
 
-// defineConverted defines widgets that are stored at v1 and converted to v2 by a webhook. Target is the JSON of its
+// defineConverted defines widgets that are stored at v1 and converted to v2 by a webhook. target is the JSON of its
 // clientConfig.
 func (c *client) defineConverted(target string) {
 	c.t.Helper()

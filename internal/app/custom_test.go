@@ -17,8 +17,8 @@ func (c *client) define() {
 	c.waitFor(definitions+"/widgets.example.com", 200, `"InitialNamesAccepted"`)
 }
 
-// TestCustomKind checks that a custom resource is in discovery and OpenAPI after its CustomResourceDefinition is
-// established, and is not after that is deleted.
+// TestCustomKind checks that a custom resource is in discovery and OpenAPI after its CustomResourceDefinition is established,
+// and no longer after the CustomResourceDefinition is deleted.
 func TestCustomKind(t *testing.T) {
 	c := start(t, Config{})
 	c.call("GET", "/openapi/v3", "").want(200)

@@ -42,7 +42,7 @@ var answerTypes = sync.OnceValue(func() *runtime.Scheme {
 	return types
 })
 
-// decode decodes a response with Kubernetes' own serializers.
+// decode decodes text, a response of the given media type, with Kubernetes' own serializers.
 func decode(t testing.TB, media, text string) runtime.Object {
 	t.Helper()
 	types := answerTypes()
@@ -89,7 +89,8 @@ func deployment(name, image string) string {
 		`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":%q}]}}}}`, name, image)
 }
 
-// verbs are requests whose responses are objects or lists. Each succeeds after those before it.
+// verbs are requests whose responses are objects or lists. Each request succeeds after the requests that precede it in the
+// list.
 var verbs = []struct {
 	name, method, path, body, contentType string
 }{

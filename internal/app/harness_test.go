@@ -31,8 +31,8 @@ type client struct {
 	header http.Header
 }
 
-// start starts a server in memory for the duration of a test and returns a client with the administrator's certificate.
-// Tokens are lines of a static token file: TOKEN,USER,UID,"GROUPS".
+// start starts a server in memory for the duration of a test and returns a client with the administrator's certificate. tokens
+// are lines of a static token file: TOKEN,USER,UID,"GROUPS".
 func start(t testing.TB, config Config, tokens ...string) *client {
 	t.Helper()
 	if len(tokens) > 0 {
@@ -96,7 +96,7 @@ func (c *client) port() string {
 	return port
 }
 
-// in returns the same client, which reports failures to a subtest t.
+// in returns a copy of the client that reports failures to the subtest t.
 func (c *client) in(t testing.TB) *client {
 	other := *c
 	other.t = t

@@ -16,7 +16,8 @@ import (
 
 const protobufMedia = "application/vnd.kubernetes.protobuf"
 
-// widgetVerbs are requests for custom resources whose responses are objects or lists. Each succeeds after those before it.
+// widgetVerbs are requests for custom resources whose responses are objects or lists. Each request succeeds after the requests
+// that precede it in the list.
 var widgetVerbs = []struct {
 	name, method, path, body, contentType string
 }{
@@ -32,7 +33,7 @@ var widgetVerbs = []struct {
 	{"deletecollection", "DELETE", "/apis/example.com/v1/widgets", "", ""},
 }
 
-// callWidgets sends a request of widgetVerbs. In updates, it replaces $ by the current resourceVersion, which updates of
+// callWidgets sends a request of widgetVerbs. In updates, it replaces $ with the current resourceVersion, which updates of
 // custom resources require.
 func (c *client) callWidgets(method, path, body string, headers ...string) *answered {
 	c.t.Helper()

@@ -12,13 +12,13 @@ import (
 
 var managedFields = regexp.MustCompile(`"managedFields":\[.*?\}\],"name"`)
 
-// unreadable and noJSON are managedFields that cannot be decoded: the first is of a wrong type, the second is not JSON.
+// unreadable and noJSON are managedFields that cannot be decoded: unreadable has a wrong type, and noJSON is not JSON.
 const (
 	unreadable = `"unreadable"`
 	noJSON     = `[unreadable]`
 )
 
-// spoil replaces the managedFields of a stored object by managed, which cannot be decoded, and the text was by is.
+// spoil replaces the managedFields of a stored object with managed, which cannot be decoded, and oldText with newText.
 func (c *client) spoil(key watchcache.Key, managed, was, is string) {
 	c.t.Helper()
 	o, err := c.server.cache.Get(c.t.Context(), key, watchcache.Latest)

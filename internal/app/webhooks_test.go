@@ -164,7 +164,7 @@ func renaming(t *testing.T) *httptest.Server {
 	return replacing(t, "/metadata/name", `"another"`)
 }
 
-// replacing starts a mutating webhook that replaces the value at a JSON pointer path by the given JSON.
+// replacing starts a mutating webhook that replaces the value at path, a JSON pointer, with value, a JSON text.
 func replacing(t *testing.T, path, value string) *httptest.Server {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -251,11 +251,11 @@ func TestWebhooksAndCustomResources(t *testing.T) {
 	}
 }
 
-// ofWidgets replaces the resource configmaps in a webhook configuration by widgets.
+// ofWidgets replaces the resource configmaps in a webhook configuration with widgets.
 var ofWidgets = strings.NewReplacer(`"apiGroups":[""]`, `"apiGroups":["example.com"]`, `"configmaps"`, `"widgets"`)
 
-// TestDifferenceWhatWebhooksAddInVainIsNoChange checks that unknown fields that a webhook sets are dropped before the object
-// is compared with the stored one, so that they do not make a no-op a change.
+// TestDifferenceWhatWebhooksAddInVainIsNoChange checks that unknown fields that a webhook sets are dropped before the object is
+// compared with the stored object, so a no-op remains a no-op.
 func TestDifferenceWhatWebhooksAddInVainIsNoChange(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()

@@ -17,9 +17,9 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// Action is a create request to a subresource, such as pods/binding: it acts on the object that the URL path names, and its body
-// is not stored. A create request to a resource such as bindings, for which a subresource acts (api.Kind.ActsOn), is an Action
-// too; then the body names the object.
+// Action is a create request to a subresource, such as pods/binding: it acts on the object that the URL path names, and its
+// body is not stored. A create request to a resource whose api.Kind sets ActsOn, such as bindings, is an Action too; the body
+// of such a request names the object.
 type Action struct {
 	*write
 	// target is the endpoint of the subresource.
@@ -94,8 +94,9 @@ func (w *write) attemptAction(ctx context.Context, target *Endpoint, body decode
 	return status, err
 }
 
-// actionTarget returns the endpoint of the subresource that serves create requests to e: e itself, or for a resource such as
-// bindings, whose api.Kind sets ActsOn, the endpoint of the subresource that ActsOn names.
+// actionTarget returns the endpoint of the subresource that serves create requests to e. If e is a subresource, that is e
+// itself. If e is a resource whose api.Kind sets ActsOn, such as bindings, it is the endpoint of the subresource that ActsOn
+// names.
 func (r *Registry) actionTarget(e *Endpoint) (*Endpoint, error) {
 	if e.Kind.ActsOn == "" {
 		return e, nil
@@ -122,7 +123,7 @@ func (s *actionSource) Whole(obj document.Value) (document.Value, error) {
 	return whole(apply.Object{Document: obj}, s.resourceVersion)
 }
 
-// decodeAction decodes the body of an action. The body may be at one of the accepted group versions instead of the endpoint's.
+// decodeAction decodes the body of an action. The group version of the body is that of the endpoint or one of accepted.
 func (w *write) decodeAction(accepted []schema.GroupVersion) (d decoded, err error) {
 	doc, err := w.Body.Parse()
 	if err != nil {
@@ -175,8 +176,9 @@ func (a *Action) Get(ctx context.Context) (*watchcache.Object, apply.Object, err
 	return live, object, nil
 }
 
-// Modify calls change on the object of the action and commits the result by compare-and-swap, without changing managed fields. If
-// another write has changed the object, it calls change again on the new object. In a dry run it commits nothing.
+// Modify calls change on the object of the action and commits the result by compare-and-swap, without changing managed fields.
+// If another write changes the object before the commit, Modify repeats both steps with the new object. In a dry run it does
+// not commit.
 func (a *Action) Modify(ctx context.Context, change func(live *watchcache.Object, doc document.Value) (document.Value, error)) (*watchcache.Object, error) {
 	for {
 		live, object, err := a.Get(ctx)

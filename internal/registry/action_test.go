@@ -67,7 +67,7 @@ var gatedRequests = map[string]func(k *registrytest.Kit, dryRun bool) error{
 	},
 }
 
-// openGated returns a registry with an admission plugin, the pod "a", and the ConfigMap "gate".
+// openGated returns a registry with the admission plugin p, the pod "a", and the ConfigMap "gate".
 func openGated(t *testing.T, p *endpointPlugin) *registrytest.Kit {
 	t.Helper()
 	k := registrytest.WithPlugins(t, watchcachetest.OpenStore(t), p)
@@ -76,8 +76,8 @@ func openGated(t *testing.T, p *endpointPlugin) *registrytest.Kit {
 	return k
 }
 
-// TestActionRequireUnchanged checks that a request whose body is not stored is repeated, including admission, if an object
-// changes that a plugin has passed to RequireUnchanged.
+// TestActionRequireUnchanged checks that a request whose body is not stored is repeated, including admission, if an object that
+// a plugin has passed to RequireUnchanged changes.
 func TestActionRequireUnchanged(t *testing.T) {
 	for endpoint, send := range gatedRequests {
 		for _, phase := range []admission.Phase{admission.Mutating, admission.Validating} {
@@ -127,8 +127,8 @@ func TestActionCommitWith(t *testing.T) {
 	}
 }
 
-// TestEvictionCountsOnce checks that an eviction decrements disruptionsAllowed once, even if it is repeated because an object
-// has changed that an admission plugin requires to be unchanged.
+// TestEvictionCountsOnce checks that an eviction decrements disruptionsAllowed once, even if the request is repeated because an
+// object that an admission plugin has passed to RequireUnchanged has changed.
 func TestEvictionCountsOnce(t *testing.T) {
 	p := &endpointPlugin{endpoint: "pods/eviction", phase: admission.Mutating}
 	k := openGated(t, p)

@@ -47,8 +47,8 @@ func open(t *testing.T, p *plugin) *registrytest.Kit {
 	return registrytest.WithPlugins(t, watchcachetest.OpenStore(t), p)
 }
 
-// TestRequireUnchanged checks that a write is repeated, including admission, if an object changes that a plugin has passed to
-// RequireUnchanged.
+// TestRequireUnchanged checks that a write is repeated, including admission, if an object that a plugin has passed to
+// RequireUnchanged changes.
 func TestRequireUnchanged(t *testing.T) {
 	p := &plugin{phases: admission.Mutating}
 	k := open(t, p)
@@ -81,8 +81,8 @@ func TestRequireUnchanged(t *testing.T) {
 	}
 }
 
-// TestCommitWith checks that the write of an admission plugin is committed in one transaction with the object: not in a dry run,
-// and not if the object is rejected or invalid.
+// TestCommitWith checks that the write of an admission plugin is committed in one transaction with the object, and that it is
+// not committed in a dry run or if the object is rejected or invalid.
 func TestCommitWith(t *testing.T) {
 	p := &plugin{phases: admission.Mutating | admission.Validating}
 	k := open(t, p)
@@ -132,8 +132,8 @@ func TestAddErrors(t *testing.T) {
 	}
 }
 
-// TestNoOps checks that for a write that changes nothing only plugins that handle no-ops are called, in the phases that they
-// handle.
+// TestNoOps checks that a write that changes nothing calls only the plugins that handle no-ops, in the phases that these
+// plugins handle.
 func TestNoOps(t *testing.T) {
 	for _, test := range []struct {
 		phases admission.Phase

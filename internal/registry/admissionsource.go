@@ -236,7 +236,7 @@ func (c converter) Default(doc document.Value) document.Value {
 	return values.Default(doc)
 }
 
-// values returns the schema of the endpoint's kind at an apiVersion; an error if the kind has no such version.
+// values returns the schema of the endpoint's kind at the given apiVersion, or an error if the kind has no such version.
 func (c converter) values(apiVersion string) (Values, error) {
 	switch apiVersion {
 	case c.endpoint.BodyVersion:

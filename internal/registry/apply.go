@@ -112,8 +112,8 @@ func (w *write) mergeConfiguration(live *loaded, config decoded) (m merged, err 
 	if err := w.checkNulls(live, m, config.document); err != nil {
 		return m, err
 	}
-	// Maps and lists that became empty because the applier removed fields are dropped only now: the engine needs them to
-	// compute the managed fields.
+	// Maps and lists that became empty because the applier removed fields are dropped after the merge, because the engine needs
+	// them to compute the managed fields.
 	m.object.Document = e.values.DropPruned(live.current.Document, m.object.Document, config.document, e.topology)
 	w.warnOfSiblings(m, config.document)
 	return m, nil
@@ -154,8 +154,8 @@ func (w *write) checkApplicable(ctx context.Context, live *loaded) error {
 	return w.authorizeCreate(ctx)
 }
 
-// engineError returns the API status for an error of the apply engine: a 409 for conflicts, an API status unchanged, and a 400
-// for other errors.
+// engineError converts an error of the apply engine to an API status: conflicts become a 409, and other errors a 400. An error
+// that is an API status already is returned unchanged.
 func (w *write) engineError(err error) error {
 	var (
 		conflict *apply.ConflictError

@@ -97,8 +97,9 @@ func (a *admitted) transaction(p *prepared, object storage.Write) []storage.Writ
 	return append(all, object)
 }
 
-// retries reports whether a failed write is attempted again: after a conflict about its object, unless conflictIsFinal, and
-// after a conflict about another key of the transaction.
+// retries reports whether a write that failed with err is attempted again. It returns true for a conflict about the object,
+// unless conflictIsFinal is set, and for a conflict about another key of the transaction. It returns false for any other error,
+// and if the context has ended.
 func (w *write) retries(ctx context.Context, err error) bool {
 	var conflict *storage.ConflictError
 	if !errors.As(err, &conflict) || ctx.Err() != nil {
@@ -169,8 +170,8 @@ func encodeJSON(o apply.Object) []byte {
 	return bytes.Clone(text)
 }
 
-// PrepareCreation runs a create request up to its commit and returns the write, for an object that the caller commits in one
-// transaction with another object. Admission and allocation are skipped.
+// PrepareCreation runs the stages of a create request that precede the commit and returns the write, which the caller commits
+// in one transaction with the write of another object. Admission and allocation are skipped.
 func (r *Registry) PrepareCreation(ctx context.Context, request *Request) (storage.Write, error) {
 	body, err := request.decodeObject()
 	if err != nil {

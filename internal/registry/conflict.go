@@ -115,7 +115,7 @@ func conflictDetail(c apply.Conflict, owner apply.Entry, show func(document.Valu
 const maxValueLength = 100
 
 // valueFormatter returns the function that formats values in error messages. Because error messages are logged and printed to
-// terminals, values of Secrets are replaced by a description of their type.
+// terminals, values of Secrets are replaced with a description of their type.
 func (e *Endpoint) valueFormatter() func(document.Value) string {
 	if e.isSecret() {
 		return formatHidden

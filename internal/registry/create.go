@@ -114,8 +114,8 @@ func (w *write) checkNoDeletionFields(config document.Value) error {
 	return api.Invalid(w.Endpoint.errorKind(), w.Name, errs)
 }
 
-// mergeWhole replaces the object previous by doc, the whole object that a client sent or the result of a patch. The field manager
-// of the request becomes the owner of the fields that differ.
+// mergeWhole replaces the object previous with doc, the whole object that a client sent or the result of a patch. The field
+// manager of the request becomes the owner of the fields that differ.
 func (w *write) mergeWhole(live *loaded, previous apply.Object, doc document.Value) (merged, error) {
 	e := w.Endpoint
 	if e.isProjected() {

@@ -100,7 +100,8 @@ func split(doc document.Value) (d decoded, err error) {
 	return d, nil
 }
 
-// stringField returns a string field of the metadata; "" if it is absent or null. A field of another type is a 400.
+// stringField returns the string field of metadata with the given name; "" if it is absent or null. It returns a 400 if the
+// field is not a string.
 func stringField(metadata document.Value, name string) (string, error) {
 	switch v := metadata.Get(name); v.Kind() {
 	case document.Absent, document.Null:
@@ -154,8 +155,8 @@ func (r *Request) checkCustomKind(kind, version string) error {
 	return nil
 }
 
-// decodeAs decodes a document according to a schema: unknown fields and nulls are dropped. It returns a 400 if the document
-// does not fit the schema.
+// decodeAs decodes doc according to the schema values, and drops unknown fields and nulls. It returns a 400 if doc does not fit
+// the schema.
 func (r *Request) decodeAs(values Values, doc document.Value) (document.Value, error) {
 	doc, err := r.decodeTyped(values, doc)
 	if err != nil {
@@ -164,8 +165,8 @@ func (r *Request) decodeAs(values Values, doc document.Value) (document.Value, e
 	return doc, nil
 }
 
-// decodeTyped is decodeAs with errors that are not API statuses. Unknown fields and the problems that the caller passes
-// become warnings, become an error or are ignored, depending on the request's FieldValidation.
+// decodeTyped is decodeAs with errors that are not API statuses. Depending on the request's FieldValidation, unknown fields and
+// the given problems cause warnings, cause an error or are ignored.
 func (r *Request) decodeTyped(values Values, doc document.Value, problems ...string) (document.Value, error) {
 	// Kubernetes decodes integers in JSON directly, but converts numbers in YAML and in strategic merge patches to floats
 	// first. So 1.0 is a valid integer only in the latter two.

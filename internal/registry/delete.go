@@ -164,8 +164,8 @@ func (r *Registry) deleteLive(ctx context.Context, d *Deletion, live *watchcache
 	return r.deleteNow(ctx, d, live, parsed, marked, conditions)
 }
 
-// deleteNow removes an object without pending finalizers or grace period from the store. For a resource with grace periods,
-// the result contains the object marked as deleted; for other resources, the object unchanged.
+// deleteNow removes an object without pending finalizers or grace period from the store. For a resource with grace periods, the
+// result contains marked; for other resources, it contains the unchanged object.
 func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.Object, parsed apply.Object, marked document.Value, conditions []storage.Write) (Deleted, error) {
 	deleted := Deleted{Object: live, UID: parsed.Document.Lookup("metadata", "uid").Text()}
 	if d.Endpoint.Kind.Graceful {
@@ -188,8 +188,7 @@ func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.
 	return deleted, err
 }
 
-// unstoredVersion returns a changed version of a stored object, with the key and revision of the stored object. It writes
-// nothing.
+// unstoredVersion returns changed as an object with the key and revision of the stored object live. It writes nothing.
 func (r *Registry) unstoredVersion(live *watchcache.Object, changed apply.Object) (*watchcache.Object, error) {
 	key := watchcache.Key{Kind: live.Kind(), Namespace: live.Namespace(), Name: live.Name()}
 	return r.Cache.Draft(key, encodeJSON(changed), live.Revision())
@@ -327,7 +326,7 @@ func (r *Registry) DeleteCollection(ctx context.Context, d Deletion, all []*watc
 	return storage.Revision(newest.Load()), err
 }
 
-// synchronized returns a function that calls warn and may be called concurrently; nil if warn is nil.
+// serialized returns a function that calls warn and, unlike warn, may be called concurrently; nil if warn is nil.
 func synchronized(warn func(string)) func(string) {
 	if warn == nil {
 		return nil

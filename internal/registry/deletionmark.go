@@ -109,7 +109,7 @@ func withDeletionTime(doc document.Value, end time.Time, grace int64) document.V
 }
 
 // withZeroGrace marks an object as deleted with a grace period of 0, because only its finalizers prevent its removal. A
-// deletionTimestamp in the past is retained; one in the future becomes now.
+// deletionTimestamp in the past is retained; a deletionTimestamp in the future becomes now.
 func withZeroGrace(doc document.Value, now time.Time) document.Value {
 	if !isMarkedDeleted(doc) {
 		return withDeletionTime(withNextGeneration(doc), now, 0)

@@ -23,7 +23,7 @@
 //
 //   - Managed fields are computed in merge. Fields that later stages set belong to no field manager.
 //   - merged and admitted hold objects at the request's version; prepared holds an object at the storage version.
-//   - Stages do not modify their inputs, so that an attempt that ends in a conflict has no effect.
+//   - Stages do not modify their inputs, so an attempt that ends in a conflict has no effect.
 //   - An object, its allocations and the writes and conditions of admission plugins are committed in one transaction.
 //   - Errors are API statuses, except for errors of commits, which the method run converts to API statuses.
 //

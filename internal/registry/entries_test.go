@@ -52,7 +52,8 @@ func TestManyManagers(t *testing.T) {
 	}
 }
 
-// timeWithManagers returns the duration of a create, an update and an apply of an object with a number of managed fields entries.
+// timeWithManagers returns the duration of a create, an update and an apply of an object with the given number of managed
+// fields entries.
 func timeWithManagers(t *testing.T, operation string, managers int) time.Duration {
 	o := open(t, Options{})
 	endpoint := o.endpoint(t, "", "configmaps")

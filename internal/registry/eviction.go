@@ -73,7 +73,7 @@ func evictPod(ctx context.Context, a *Action) (metav1.Status, error) {
 		return metav1.Status{}, err
 	}
 	if e.dryRun {
-		a.pending = nil // otherwise CreateSubresource would commit, because it does not read dryRun of deleteOptions
+		a.pending = nil // prevents a commit by CreateSubresource, which does not read dryRun of deleteOptions
 	}
 	for {
 		status, err := e.attempt(ctx)
@@ -110,8 +110,8 @@ func newEviction(a *Action) (*eviction, error) {
 	return e, nil
 }
 
-// checkOptions returns a 422 if deleteOptions are invalid. It is called after the budget was checked, so that errors about the
-// budget take precedence as in kube-apiserver, but unlike in kube-apiserver before the first write.
+// checkOptions returns a 422 if deleteOptions are invalid. It is called after the budget was checked, so errors about the
+// budget take precedence, as in kube-apiserver. Unlike in kube-apiserver, it is called before the first write.
 func (e *eviction) checkOptions() error {
 	if errs := metav1validation.ValidateDeleteOptions(&e.options); len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
@@ -243,8 +243,8 @@ func tooManyRequests(budget string) error {
 	return err
 }
 
-// deletePod sets the condition DisruptionTarget of the pod and deletes it. If pinned is true, the pod must still be at the
-// revision of live; otherwise deletePod returns onChange.
+// deletePod sets the condition DisruptionTarget of the pod and deletes it. If pinned is true and the pod is no longer at the
+// revision of live, deletePod returns onChange.
 func (e *eviction) deletePod(ctx context.Context, live *watchcache.Object, pinned bool, onChange error) error {
 	if err := e.checkOptions(); err != nil {
 		return err
@@ -272,8 +272,8 @@ func (e *eviction) deletePod(ctx context.Context, live *watchcache.Object, pinne
 	return err
 }
 
-// markDisrupted sets the condition DisruptionTarget of the pod. It returns a 409 if the preconditions of the deletion do not
-// hold, and updates its resourceVersion precondition to the revision of the write.
+// markDisrupted sets the condition DisruptionTarget of the pod. It returns a 409 if the preconditions of d do not hold. If d
+// has a resourceVersion precondition, markDisrupted changes that precondition to the revision of its own write.
 func (e *eviction) markDisrupted(ctx context.Context, d *Deletion) error {
 	written, err := e.Modify(ctx, func(live *watchcache.Object, pod document.Value) (document.Value, error) {
 		if err := d.checkPreconditions(live, pod); err != nil {
@@ -382,7 +382,7 @@ func (e *eviction) withDisruption(doc document.Value, budget *policyv1.PodDisrup
 	return doc.With("status", status)
 }
 
-// decodeInto decodes a document into a Go value. An absent document leaves the value unchanged.
+// decodeInto decodes doc into target, a pointer. If doc is absent, the target is unchanged.
 func decodeInto(doc document.Value, into any) error {
 	if doc.IsAbsent() {
 		return nil

@@ -84,8 +84,8 @@ func (w *write) takeOverEntries(live apply.Object) ([]apply.Entry, error) {
 	return w.takeOverEntries(live)
 }
 
-// applyOverAnnotation applies a configuration with force if all conflicts are about fields in the last-applied annotation.
-// Otherwise it returns a *apply.ConflictError with the other conflicts.
+// applyOverAnnotation applies a configuration with force if all conflicts are about fields in the last-applied annotation. If
+// there are conflicts about other fields, it returns a *apply.ConflictError with these conflicts.
 func (w *write) applyOverAnnotation(live apply.Object, config document.Value, conflict *apply.ConflictError) (apply.Result, error) {
 	own, ok := w.lastApplied(live)
 	if !ok {

@@ -84,8 +84,8 @@ func (r *Registry) parsed(object *watchcache.Object) (apply.Object, error) {
 	return apply.Object{Document: doc.With("metadata", doc.Get("metadata").Without("managedFields"))}, nil
 }
 
-// checkPrecondition returns a 412 if If-Match or If-None-Match requires that the object exists, or does not exist, and the
-// opposite is the case.
+// checkPrecondition returns a 412 if the request has If-Match: * and the object does not exist, or if it has If-None-Match: *
+// and the object exists.
 func (w *write) checkPrecondition(live *loaded) error {
 	switch {
 	case live.object != nil && w.Precondition == MustNotExist:
@@ -96,7 +96,7 @@ func (w *write) checkPrecondition(live *loaded) error {
 	return nil
 }
 
-// preconditionFailed returns a 412 with a message.
+// preconditionFailed returns a 412 with the message text.
 func preconditionFailed(text string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: 412, Reason: "PreconditionFailed", Message: text,

@@ -76,7 +76,7 @@ func (w *write) attributes(live *loaded, from admission.Source, object, old docu
 	return admission.NewRecord(a, from)
 }
 
-// adoptMutated replaces the admitted object by doc, the result of in-tree plugins. At an endpoint with a projection, doc is
+// adoptMutated replaces the admitted object with doc, the result of in-tree plugins. At an endpoint with a projection, doc is
 // the projected body, and its changes are applied to the object.
 func (w *write) adoptMutated(a *admitted, doc document.Value) error {
 	a.mutated = true
@@ -91,9 +91,9 @@ func (w *write) adoptMutated(a *admitted, doc document.Value) error {
 // invalidManagedFields is the warning of kube-apiserver for an object whose managedFields a webhook has broken.
 const invalidManagedFields = ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: %v"
 
-// adoptReturned replaces the admitted object, with its managed fields entries, by the object that webhooks returned. It rejects a
-// changed name, namespace or resourceVersion. If the returned managedFields cannot be decoded, it adds a warning and retains the
-// entries that the object had before admission.
+// adoptReturned replaces the admitted object, with its managed fields entries with the object that webhooks returned. It
+// rejects a changed name, namespace or resourceVersion. If the returned managedFields cannot be decoded, it adds a warning and
+// retains the entries that the object had before admission.
 func (w *write) adoptReturned(live *loaded, m merged, a *admitted) error {
 	e := w.Endpoint
 	doc, err := a.attributes.Returned()
@@ -159,8 +159,8 @@ func (w *write) pruneReturned(a *admitted) error {
 	return nil
 }
 
-// checkReturnedRevision checks a resourceVersion that a webhook set as if the client had sent it. Only a resourceVersion that is
-// not a number results in a 500 instead of a 400.
+// checkReturnedRevision checks version, a resourceVersion that a webhook set, like a resourceVersion that the client sent,
+// except that a resourceVersion that is not a number is a 500 instead of a 400.
 func (w *write) checkReturnedRevision(live *loaded, m merged, version string) error {
 	if version == "" || version == "0" || version == m.resourceVersion {
 		return nil

@@ -101,8 +101,8 @@ type prepared struct {
 	// undefaulted is validated without the defaults that follow from reset fields. A status write is validated in this form:
 	// fields that the client omitted are missing, even if the spec of the object would give them a default.
 	undefaulted document.Value
-	// unprepared is the object before the kind's Prepare function, which replaces some annotations by fields. Warnings
-	// about a new object are computed from it.
+	// unprepared is the object before the kind's Prepare function, which replaces some annotations with fields. Warnings about
+	// a new object are computed from it.
 	unprepared document.Value
 	// allocations are the writes that reserve allocated values. They are committed in one transaction with the object.
 	allocations []storage.Write
@@ -175,8 +175,8 @@ func (w *write) attempt(ctx context.Context) (Result, error) {
 	return w.commit(ctx, live, a, p)
 }
 
-// enterError returns the error for a write that did not pass the write gate: ErrReplaced, or the 504 for a wait that took too
-// long.
+// enterError returns the API error for a write that did not pass the write gate, which blocks writes while managedFields are
+// migrated: ErrReplaced, or the 504 for a wait that took too long.
 func (w *write) enterError(err error) error {
 	if errors.Is(err, ErrReplaced) {
 		return err
@@ -201,9 +201,9 @@ func (l *loaded) revision() string {
 	return strconv.FormatInt(int64(l.object.Revision()), 10)
 }
 
-// equals reports whether storing an object would be a no-op. doc is the live object at the version of the object. The times
-// of managed fields entries are ignored: a field manager that writes the same values again changes nothing. If there is no
-// live object, or it is outdated, equals returns false.
+// equals reports whether storing object would be a no-op. doc is the live object at the version of object. The times of managed
+// fields entries are ignored: a field manager that writes the same values again changes nothing. equals returns false if there
+// is no live object or if it is outdated.
 func (l *loaded) equals(doc document.Value, object apply.Object) bool {
 	return l.object != nil && !l.outdated && sameEntries(l.current.Entries, object.Entries) && document.Equal(doc, object.Document)
 }

@@ -74,9 +74,9 @@ func (w *write) checkType(live *loaded, doc document.Value) (document.Value, err
 	return doc, api.Invalid(e.errorKindOf(doc), name, e.values.Validate(invalid, live.current.Document))
 }
 
-// applyStrategy calls the kind's Prepare function on doc and sets the documents of the prepared object. sent is the object
-// with all fields of the request's version. defaulted is an earlier form of doc that has defaults, so that only fields that
-// differ from it need to be defaulted; it may be absent.
+// applyStrategy calls the kind's Prepare function on doc and sets the documents of the prepared object. sent is the object with
+// all fields of the request's version. defaulted is an earlier form of doc that has defaults, or absent; only fields of doc
+// that differ from defaulted are defaulted.
 func (w *write) applyStrategy(live *loaded, p *prepared, doc, sent, defaulted document.Value) {
 	e := w.Endpoint
 	endpoint := e.Subresource
@@ -132,7 +132,7 @@ func withImmutableMetadata(doc, stored document.Value) document.Value {
 	return doc.With("metadata", metadata)
 }
 
-// withField returns a map with a field set, or removed if the value is absent.
+// withField returns the map m with the named field set to v, or without that field if v is absent.
 func withField(m document.Value, name string, v document.Value) document.Value {
 	if v.IsAbsent() {
 		return m.Without(name)

@@ -20,8 +20,8 @@ func (r *Registry) At(e *Endpoint, object *watchcache.Object) (*watchcache.Objec
 }
 
 // isServedAsStored reports whether a custom resource can be served without conversion. It is false for an object that is being
-// deleted: setting the deletionTimestamp does not convert the object to the current storage version, so that a deletion does
-// not depend on a conversion webhook.
+// deleted: setting the deletionTimestamp does not convert the object to the current storage version, so a deletion does not
+// depend on a conversion webhook.
 func (e *Endpoint) isServedAsStored(object *watchcache.Object) bool {
 	return e.evolving != nil && !object.IsDeleting() && e.evolving.IsServedAsStored(object.ModRevision(), e.Version)
 }

@@ -124,7 +124,7 @@ func TestConcurrentWrites(t *testing.T) {
 	for writer := range writers {
 		name := fmt.Sprintf("writer-%d Apply", writer)
 		if writer%2 == 1 {
-			name = fmt.Sprintf("writer-%d Update", writer) // the patches changed the field, so that the entry of the first apply lost it
+			name = fmt.Sprintf("writer-%d Update", writer) // the patches changed the field, so the entry of the first apply no longer owns it
 		}
 		if got, want := owned[name], fmt.Sprintf(`{"f:data":{"f:w%d":{}}}`, writer); got != want {
 			t.Errorf("%s owns %s, want %s", name, got, want)
@@ -205,7 +205,8 @@ func TestValidatingAdmission(t *testing.T) {
 	}
 }
 
-// TestStoreError checks that a commit with an unknown outcome is a 504 with a message about it, even if a deadline caused it.
+// TestStoreError checks that a commit with an unknown outcome results in a 504 whose message states that the outcome is
+// unknown, even if a deadline has caused the error.
 func TestStoreError(t *testing.T) {
 	err := StoreError(fmt.Errorf("commit: %w", &storage.UnknownError{Err: context.DeadlineExceeded}))
 	if !apierrors.IsTimeout(err) || !strings.Contains(err.Error(), "the outcome of the write is unknown") {

@@ -11,17 +11,17 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// warnOfSiblings adds a warning for each field that excludes an applied field, such as emptyDir in a volume to which hostPath was
-// applied. This is not a conflict, because the fields differ. Validation usually rejects the object, but its error does not name
-// the field manager of the other field.
+// warnOfSiblings adds a warning for each field that excludes an applied field, such as emptyDir in a volume to which hostPath
+// was applied. This is not a conflict, because the fields differ. Validation usually rejects the object, but its error does not
+// name the field manager of the excluding field.
 func (w *write) warnOfSiblings(m merged, config document.Value) {
 	for _, c := range w.Endpoint.oneOfs().Clashes(config, m.object.Document) {
 		w.Warn(w.siblingWarning(m, c))
 	}
 }
 
-// siblingWarning returns the warning about a field that excludes an applied field. It names the other field's managers and how
-// to remove that field.
+// siblingWarning returns the warning about a field that excludes an applied field. The warning names the field managers of the
+// excluding field and states how to remove that field.
 func (w *write) siblingWarning(m merged, c builtin.Clash) string {
 	owners := ownersOf(m.object.Entries, slices.Concat(c.Path, fieldset.Names(c.Sibling)))
 	owned, force := "no owner", ""
@@ -43,7 +43,7 @@ func (w *write) siblingWarning(m merged, c builtin.Clash) string {
 		c.Path, c.Applied, c.Discriminator, c.Value, c.Sibling, owned, c.Discriminator, c.Value, force)
 }
 
-// removalAdvice returns the part of a warning that states how to remove the other field.
+// removalAdvice returns the part of a warning that states how to remove the field that excludes the applied field.
 func (w *write) removalAdvice(c builtin.Clash) string {
 	if !w.Unset {
 		return "remove " + c.Sibling + " by a patch"

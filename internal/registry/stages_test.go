@@ -32,7 +32,7 @@ func parse(t testing.TB, text string) document.Value {
 	return v
 }
 
-// writeTo returns a write with a body to a resource or subresource in the namespace default.
+// newTestWrite returns a write with the given body to a resource or subresource in the namespace default.
 func (r *Registry) writeTo(t testing.TB, resource, subresource, name, body string) *write {
 	t.Helper()
 	request := r.request(t, resource, "default", name, body)

@@ -41,7 +41,7 @@ type Subresource struct {
 	AlsoAccepts []schema.GroupVersion
 }
 
-// Serves reports whether the subresource serves a verb.
+// Serves reports whether the subresource serves the given verb.
 func (s *Subresource) Serves(verb string) bool { return slices.Contains(s.Verbs, verb) }
 
 // subresources lists the subresources that the registry implements.
@@ -66,10 +66,10 @@ func Subresources() (all []api.SubresourceInfo) {
 	return all
 }
 
-// Subresource returns the subresource of a name; nil if the registry does not implement it.
+// Subresource returns the subresource with the given name; nil if the registry does not implement it.
 func (r *Registry) Subresource(name string) *Subresource { return r.subresources[name] }
 
-// validateAt returns the Validate function of a subresource for which the kind file defines separate validation rules.
+// validateAt returns the Validate function of the named subresource, for which the kind file defines separate validation rules.
 func validateAt(name string) func(Values, *prepared, document.Value) (field.ErrorList, []string) {
 	return func(values Values, p *prepared, live document.Value) (field.ErrorList, []string) {
 		return values.ValidateSubresource(name, p.validated, live), nil

@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Update replaces an object. If it does not exist, Update creates it if the resource allows that (AllowCreateOnUpdate), and
-// returns a 404 otherwise.
+// Update replaces an object. If the object does not exist, Update creates it, or returns a 404 if the resource does not allow
+// that (AllowCreateOnUpdate).
 func (r *Registry) Update(ctx context.Context, request *Request) (Result, error) {
 	body, err := request.decodeObject()
 	if err != nil {
@@ -60,7 +60,7 @@ func (w *write) checkUID(live *loaded, body document.Value, resource schema.Grou
 	return nil
 }
 
-// mergeReplacement replaces the live object by the body of an update, or by the result of a patch.
+// mergeReplacement replaces the live object with the body of an update, or with the result of a patch.
 func (w *write) mergeReplacement(live *loaded, body decoded) (merged, error) {
 	if err := w.requireRevision(body); err != nil {
 		return merged{}, err

@@ -101,9 +101,9 @@ func (q *request) setSelectors(a *rbac.Attributes) {
 	}
 }
 
-// nameInSelector returns the name in the field selector metadata.name=NAME, "" if there is none. Authorization uses it as the
-// name of the object, so that a role which allows only one object by resourceNames also allows to list and watch that
-// object. It is not used for deletecollection, as in Kubernetes, so that such a role does not allow deletecollection.
+// nameInSelector returns NAME of the field selector metadata.name=NAME, "" if there is no such selector. Authorization uses it
+// as the name of the object, so a role that allows only one object by resourceNames also allows clients to list and watch that
+// object. As in Kubernetes, it is not called for deletecollection, which such a role must not allow.
 func (q *request) nameInSelector() string {
 	text := q.query().Get("fieldSelector")
 	if text == "" {

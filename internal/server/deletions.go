@@ -44,7 +44,8 @@ func (q *request) delete() error {
 		code = http.StatusAccepted
 	}
 	if deleted.Pending || q.kind.ReturnDeletedObject {
-		// If the object cannot be converted, the response is a Status, because the deletion has succeeded.
+		// A failed conversion is not an error, because the object is deleted already: the response is a Status instead of the
+		// object.
 		if shown, err := q.h.Objects.At(deletion.Endpoint, deleted.Object); err == nil {
 			return q.respondConverted(code, view, shown)
 		}
@@ -160,7 +161,7 @@ func (q *request) readDeleteOptions() (o metav1.DeleteOptions, err error) {
 	query := q.query()
 	o.DryRun = query["dryRun"]
 	if text := query.Get("gracePeriodSeconds"); text != "" {
-		seconds, err := strconv.ParseInt(text, 10, 64) // negative numbers are valid here; the registry replaces them by 1
+		seconds, err := strconv.ParseInt(text, 10, 64) // negative numbers are valid here; the registry replaces them with 1
 		if err != nil {
 			return o, apierrors.NewBadRequest(fmt.Sprintf("gracePeriodSeconds: expected a number, received %q", text))
 		}

@@ -41,7 +41,7 @@ func (q *request) selectCustomFields(s *watchcache.Selection, selector fields.Se
 		s.Match = q.matchCustomFields(endpoint, fields.AndSelectors(custom...))
 		s.Prefetch = func(all []*watchcache.Object) {
 			if q.selectorError() != nil {
-				return // an earlier conversion has failed, with whose error the request fails
+				return // an earlier conversion has failed, and the request fails with its error
 			}
 			if _, err := q.h.Objects.AllAt(endpoint, all); err != nil {
 				q.selectorFailure.CompareAndSwap(nil, &err)
@@ -51,7 +51,7 @@ func (q *request) selectCustomFields(s *watchcache.Selection, selector fields.Se
 	return nil
 }
 
-// requirement returns a selector with one requirement.
+// requirement returns a selector that consists of the requirement r.
 func requirement(r fields.Requirement) fields.Selector {
 	if r.Operator == selection.NotEquals {
 		return fields.OneTermNotEqualSelector(r.Field, r.Value)
@@ -60,8 +60,8 @@ func requirement(r fields.Requirement) fields.Selector {
 }
 
 // matchCustomFields returns a function that converts an object to the version of the endpoint and reports whether it matches
-// the selector. If an object cannot be converted, the function records the error, with which the request fails, instead of
-// omitting the object.
+// the selector. If an object cannot be converted, the function records the error, and the request fails with that error instead
+// of omitting the object.
 func (q *request) matchCustomFields(endpoint *registry.Endpoint, selector fields.Selector) func(*watchcache.Object) bool {
 	return func(object *watchcache.Object) bool {
 		if q.selectorError() != nil {
@@ -86,7 +86,8 @@ func (q *request) selectorError() error {
 	return nil
 }
 
-// listSelected returns the objects that a query selects. It fails if an object cannot be converted for the field selector.
+// listSelected returns the objects that query selects. It returns an error if an object must be converted to evaluate the field
+// selector and the conversion fails.
 func (q *request) listSelected(ctx context.Context, query watchcache.Query) (watchcache.List, error) {
 	list, err := q.h.Cache.List(ctx, query)
 	if err == nil {

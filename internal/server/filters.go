@@ -57,8 +57,8 @@ func writeErrors(q *request, next handler) error {
 	return nil
 }
 
-// limitUnreadBody limits the time that the server waits for a body that no handler reads. Over HTTP/1, net/http reads the rest of
-// a body before it sends the response, even if the request is rejected. The limit is 1.5 times RequestTimeout, so that it ends
+// limitUnreadBody limits the time that the server waits for a body that no handler reads. Over HTTP/1, net/http reads the rest
+// of a body before it sends the response, even if the request is rejected. The limit is 1.5 times RequestTimeout, so it ends
 // before the write timeout of the connection, which is twice RequestTimeout.
 func limitUnreadBody(q *request, next handler) error {
 	if q.r.ProtoMajor == 1 && q.r.ContentLength != 0 {
@@ -74,7 +74,8 @@ func route(q *request, next handler) error {
 	return next(q)
 }
 
-// authenticate sets the user of the request, or returns a 401, or a 403 for impersonation that is not allowed.
+// authenticate sets the user of the request. It returns a 401 if the request is not authenticated, and a 403 if its
+// impersonation is not allowed.
 func authenticate(q *request, next handler) error {
 	if err := q.authenticate(); err != nil {
 		return err

@@ -59,7 +59,7 @@ type Options struct {
 // Handler serves the API over HTTP. It is safe for concurrent use.
 type Handler struct {
 	Options
-	// filtered runs the filters and the dispatch of a request.
+	// serveFiltered runs the filters and then dispatch.
 	filtered handler
 	// draining is canceled when the server starts to stop, which ends watches and makes readiness checks fail.
 	draining context.Context
@@ -129,7 +129,7 @@ type request struct {
 	// extra is the handler in Options.Handlers that serves the path, nil if none does.
 	extra http.Handler
 	user  user.Info
-	// access holds the result of the method attributes.
+	// access holds the result of the method attributes, which overwrites it in each call.
 	access rbac.Attributes
 	// patchType is the media type of a patch, "" for other verbs.
 	patchType       types.PatchType
@@ -188,8 +188,8 @@ func (q *request) withTimeout() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(q.r.Context(), q.h.Limits.RequestTimeout)
 }
 
-// sync waits until the authorizer and the admission chain have observed a write at a revision, so that the write takes effect in
-// the client's next request. It waits only for resources that affect authorization or admission.
+// sync waits until the authorizer and the admission chain have observed the write at the given revision, so that the write
+// takes effect in the client's next request. It waits only for resources that affect authorization or admission.
 func (q *request) sync(ctx context.Context, revision storage.Revision) error {
 	kind := q.kind.StoreName()
 	if err := q.h.RBAC.Sync(ctx, kind, revision); err != nil {

@@ -46,7 +46,7 @@ var InProcessAuthenticator authenticator.Request = authenticator.RequestFunc(fun
 	return &authenticator.Response{User: u}, true, nil
 })
 
-// Transport returns an http.RoundTripper whose requests are authenticated as a user.
+// Transport returns an http.RoundTripper whose requests are authenticated as the user u.
 func (p *InProcess) Transport(u user.Info) http.RoundTripper {
 	return &inProcessTransport{server: p, user: u}
 }
@@ -241,7 +241,7 @@ func (e *exchange) finish() {
 	e.changed.Broadcast()
 }
 
-// releaseClient makes RoundTrip return, with the response if hasResponse is true, with e.err otherwise. It has no effect after
+// releaseClient makes RoundTrip return: the response if hasResponse is true, and e.err if it is false. It has no effect after
 // the first call. The caller holds the lock.
 func (e *exchange) releaseClient(hasResponse bool) {
 	if e.isReleased {
@@ -350,8 +350,8 @@ func (e *exchange) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// setTimer replaces a timer by a new timer that calls f at t, or immediately if t is in the past. If t is zero, it only stops the
-// timer.
+// setTimer replaces a timer with a new timer that calls f at t, or immediately if t is in the past. If t is zero, it only stops
+// the timer.
 func (e *exchange) setTimer(timer **time.Timer, t time.Time, f func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -96,9 +96,9 @@ func (t *ioTimeout) stop() {
 	t.mu.Unlock()
 }
 
-// expire is called by the timer. It ends the operation in progress if that has reached its timeout. Because the timer may fire
-// late, it checks that there is an operation, as the connection may already serve another request, and that the timeout does not
-// belong to an earlier operation.
+// expire is called by the timer. It ends the operation in progress if that has reached its timeout. The timer may fire late,
+// when its operation has ended, and the connection may already serve another request. Therefore expire checks that there is an
+// operation and that the timeout is not that of an earlier operation.
 func (t *ioTimeout) expire() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

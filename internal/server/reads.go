@@ -225,7 +225,7 @@ func (q *request) listQuery(o listOptions) (query watchcache.Query, err error) {
 	return query, err
 }
 
-// listPage reads one page of a list with read. It returns a 410 if the revision of the continue token was compacted.
+// listPage reads one page of a list by calling read. It returns a 410 if the revision of the continue token was compacted.
 func (q *request) listPage(o listOptions, read func(watchcache.Query) (watchcache.List, error)) (page, error) {
 	query, err := q.listQuery(o)
 	if err != nil {

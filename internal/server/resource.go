@@ -33,7 +33,7 @@ func (q *request) readTarget() {
 	}
 }
 
-// isNamespaceSubresource reports whether a name is a subresource of namespaces, as opposed to a resource in a namespace.
+// isNamespaceSubresource reports whether name is a subresource of namespaces, as opposed to a resource in a namespace.
 func (h *Handler) isNamespaceSubresource(name string) bool {
 	if h.Objects.Subresource(name) == nil {
 		return false
@@ -148,7 +148,7 @@ func (q *request) count(took time.Duration) {
 	case http.StatusTooManyRequests:
 		q.metrics.Terminated(q.w.code)
 	case http.StatusGatewayTimeout:
-		if q.r.Context().Err() != nil || took >= q.h.Limits.RequestTimeout { // otherwise only the wait for a future revision has timed out
+		if q.r.Context().Err() != nil || took >= q.h.Limits.RequestTimeout { // if neither is the case, only the wait for a future revision has timed out
 			q.metrics.Terminated(q.w.code)
 		}
 	}

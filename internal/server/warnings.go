@@ -39,7 +39,7 @@ func (s *warnings) add(header http.Header, text string) {
 	}
 }
 
-// write adds a Warning header with a text, which it truncates if s.truncated is true.
+// write adds a Warning header with the given text, truncated to maxTruncatedWarning characters if w.truncated is true.
 func (s *warnings) write(header http.Header, text string) {
 	if s.truncated && utf8.RuneCountInString(text) > maxTruncatedWarning {
 		text = string([]rune(text)[:maxTruncatedWarning])

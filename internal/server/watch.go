@@ -167,7 +167,7 @@ func (s *stream) startResponse() error {
 
 // end sends a last bookmark when a watch ends by its timeout or by the shutdown of the server. A watch that ends because the
 // client is too slow sends no bookmark: the client resumes after the last event. A watch that has not sent the whole initial
-// state sends no bookmark either: a client that resumed from it would miss the rest of the initial state.
+// state sends no bookmark either: a client that resumed from such a bookmark would miss the rest of the initial state.
 func (s *stream) end(err error, w *watchcache.Watcher) error {
 	if s.bookmarks && !s.inInitialState && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
 		if encoded, err := s.appendBookmark(nil, watchcache.Event{Type: watchcache.Bookmark, Revision: w.Revision()}); err == nil {

@@ -189,8 +189,8 @@ func (q *request) writeRequest(endpoint *registry.Endpoint, body registry.Body, 
 	}
 }
 
-// mayCreate returns a 403 unless the user may create the object. The registry calls it before an update or apply creates an
-// object that does not exist.
+// authorizeCreate returns a 403 unless the user may create the object. The registry calls it before an update or apply creates
+// an object that does not exist.
 func (q *request) mayCreate(ctx context.Context) error {
 	a := q.attributes()
 	a.Verb = "create"

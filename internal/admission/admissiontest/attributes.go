@@ -49,7 +49,7 @@ func Parse(text string) document.Value {
 	return doc
 }
 
-// New returns the Attributes of a write to RESOURCE[.GROUP][/SUBRESOURCE] by the user tester. Object and old are the new and
+// New returns the Attributes of a write to RESOURCE[.GROUP][/SUBRESOURCE] by the user tester. object and old are the new and
 // the stored object in YAML; "" means that there is none. New panics if the resource is unknown.
 func New(operation admission.Operation, resource, object, old string, reader admission.Reader) *admission.Attributes {
 	r, err := Resource(resource)
@@ -78,8 +78,8 @@ func newAttributes(operation admission.Operation, r admission.Resource, object, 
 	return &admission.NewRecord(a, nil).Attributes
 }
 
-// complete returns a test object with apiVersion, kind, name and, if the kind is namespaced, namespace set. An absent or
-// null object yields an absent one.
+// complete returns a test object with apiVersion, kind, name and, if the kind is namespaced, namespace set. It returns an
+// absent value if doc is absent or null.
 func complete(doc document.Value, kind *api.Kind) document.Value {
 	if doc.IsAbsent() || doc.IsNull() {
 		return document.Value{}

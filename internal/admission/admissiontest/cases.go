@@ -118,7 +118,7 @@ func (c *Case) set(key, value string) (isAnswer bool, err error) {
 	return isAnswer, err
 }
 
-// FormatCases formats cases as ParseCases reads them, each followed by its current Answer.
+// FormatCases returns the text of the cases in the format of ParseCases, each case with its current Answer.
 func FormatCases(cases []*Case) string {
 	var text strings.Builder
 	for i, c := range cases {

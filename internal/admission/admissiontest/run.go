@@ -48,8 +48,8 @@ func (c *Case) Run(ctx context.Context, plugin admission.Plugin) (Answer, error)
 	return NewAnswer(a.Object, c.Object), nil
 }
 
-// NewAnswer returns the answer of a plugin that admitted a write. Sent is the object before the plugin, object the one after
-// it.
+// NewAnswer returns the answer of a plugin that admitted a write. sent is the object before the plugin ran, and object the
+// object afterwards.
 func NewAnswer(object, sent document.Value) Answer {
 	if object, sent = Prune(object), Prune(sent); !document.Equal(object, sent) {
 		return Answer{Admitted: object}

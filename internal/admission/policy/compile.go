@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api/celexpr"
 )
 
-// compiled contains the compiled CEL expressions of a policy. An expression that cannot be compiled returns its error when
-// it is evaluated.
+// program contains the compiled CEL expressions of a policy. An expression that cannot be compiled returns its error when it is
+// evaluated.
 type compiled struct {
 	err         error
 	validations cel.ConditionEvaluator

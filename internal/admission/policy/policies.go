@@ -40,8 +40,8 @@ type Policies struct {
 	Options
 	// bound are the policies that have bindings, in the order of evaluation; nil if there are none.
 	bound atomic.Pointer[[]*policy]
-	// definitions and bindings are the ValidatingAdmissionPolicies and their bindings, by name, as last passed to Set. made
-	// are the policies decoded from definitions. Only Set uses these fields.
+	// definitions and bindings are the ValidatingAdmissionPolicies and their bindings, by name, as last passed to Set. decoded
+	// are the policies that were decoded from definitions. Only Set uses these fields.
 	definitions, bindings map[string]*watchcache.Object
 	made                  map[string]*policy
 }
@@ -80,7 +80,7 @@ func (p *Policies) Set(resource string, objects map[string]*watchcache.Object) {
 }
 
 // policy returns the policy that is decoded from a definition; nil if it cannot be decoded. A definition that did not change
-// keeps its policy, so that it is not compiled again.
+// keeps its policy, so the policy is not compiled again.
 func (p *Policies) policy(definition *watchcache.Object) *policy {
 	name := definition.Name()
 	if made := p.made[name]; made != nil && made.from == definition {

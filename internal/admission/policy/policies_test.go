@@ -77,13 +77,14 @@ func (o *kit) put(kind, namespace, name, spec string) {
 	}
 }
 
-// bind creates a binding that denies, with the name of the policy that it binds. More is YAML that is added to its spec.
+// bind creates a binding of the named policy that denies requests. The binding has the same name as the policy. more is YAML
+// that is added to its spec.
 func (o *kit) bind(policy, more string) {
 	o.Helper()
 	o.put(ValidatingBindings, "", policy, fmt.Sprintf("spec: {policyName: %s, validationActions: [Deny]%s}", policy, more))
 }
 
-// Get implements admission.Reader. It returns a Namespace of any name.
+// Get implements admission.Reader. It returns a Namespace for every name.
 func (o *kit) Get(_ context.Context, _ schema.GroupResource, _, name string) (admission.Object, error) {
 	doc, err := document.ParseJSON(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"` + name + `"}}`)
 	return admission.Object{Document: doc}, err

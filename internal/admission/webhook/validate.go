@@ -29,7 +29,7 @@ func (p *validatingPlugin) Handles(operation admission.Operation, r admission.Re
 }
 
 // Validate calls the validating webhooks concurrently and waits for all of them. If several reject the request, the client
-// receives the error of the first one in the order of their configurations.
+// receives the error of the webhook that is first in the order of their configurations.
 func (p *validatingPlugin) Validate(ctx context.Context, attributes *admission.Attributes) error {
 	a := admission.RecordOf(attributes)
 	calls, err := p.matching(ctx, a)

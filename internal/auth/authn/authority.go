@@ -122,8 +122,8 @@ func (a *Authority) checkCA(ca *pair) error {
 	return nil
 }
 
-// damaged returns the error for one file, or for a certificate and its key, that cannot be parsed. It names the files and
-// how to repair them.
+// damaged returns the error for one file, or for a certificate and its key, that cannot be parsed. The error names the files
+// and states how to repair them.
 func (a *Authority) damaged(err error, names ...string) error {
 	if len(names) > 1 {
 		return fmt.Errorf("%s and %s: expected a certificate and its key, received damaged or different ones: %w; restore both, or delete both to create a new authority, whose kubeconfig clients then need",

@@ -263,8 +263,8 @@ func TestMissingFiles(t *testing.T) {
 	}
 }
 
-// TestReplacedAuthority checks that the serving certificate is renewed if the CA certificate and key in the folder were
-// replaced by others.
+// TestReplacedAuthority checks that the serving certificate is renewed if the CA certificate and key in the directory were
+// replaced with those of another authority.
 func TestReplacedAuthority(t *testing.T) {
 	folder := t.TempDir()
 	open(t, Options{Folder: folder})

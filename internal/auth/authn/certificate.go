@@ -29,8 +29,8 @@ const maxVerified = 4096
 type Certificates struct {
 	roots *x509.CertPool
 	now   func() time.Time
-	// cache maps *x509.Certificate to *verified. Its keys keep the certificates reachable, so that no other certificate can
-	// be allocated at the address of a cached one.
+	// cache maps *x509.Certificate to *verified. Its keys keep the certificates reachable, so no other certificate can be
+	// allocated at the address of a cached one.
 	cache sync.Map
 	count atomic.Int64
 }
@@ -48,7 +48,7 @@ func (a *Authority) Certificates() *Certificates {
 }
 
 // AuthenticateRequest implements authenticator.Request. It returns false and no error for a connection without a client
-// certificate, or with one whose subject has no common name.
+// certificate, or with a client certificate whose subject has no common name.
 func (c *Certificates) AuthenticateRequest(r *http.Request) (*authenticator.Response, bool, error) {
 	response, err := c.authenticate(r.TLS)
 	return response, response != nil && err == nil, err

@@ -17,8 +17,8 @@ const (
 	impersonateExtra = "Impersonate-Extra-"
 )
 
-// Impersonation returns the user that the impersonation headers of a request describe, and removes these headers; nil if
-// there are none. It does not check whether the impersonation is allowed. Headers without a user name are a 400.
+// Impersonation returns the user that the impersonation headers of a request describe, nil if there are no such headers, and
+// removes the headers. It does not check whether the impersonation is allowed. Headers without a user name are a 400.
 func Impersonation(header http.Header) (*User, error) {
 	target := &User{Name: header.Get(impersonateUser), UID: header.Get(impersonateUID), Groups: header[impersonateGroup]}
 	hasHeaders := target.UID != "" || len(target.Groups) > 0

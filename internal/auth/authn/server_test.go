@@ -147,8 +147,8 @@ func TestCheckKubeconfig(t *testing.T) {
 	}
 }
 
-// TestConfiguredServingCertificate checks that the kubeconfig works if Options.CertFile is a certificate for other names
-// than the host of the server URL.
+// TestConfiguredServingCertificate checks that the kubeconfig works if Options.CertFile is a certificate that does not contain
+// the host of the server URL.
 func TestConfiguredServingCertificate(t *testing.T) {
 	for _, names := range [][]string{{"cadastre.example.org"}, {"*.example.org"}, {"localhost"}} {
 		key, err := newKey()

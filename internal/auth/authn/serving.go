@@ -125,8 +125,8 @@ func (a *Authority) hosts() (names []string, addresses []net.IP) {
 	return slices.Compact(names), slices.CompactFunc(addresses, net.IP.Equal)
 }
 
-// appendLocalHosts appends the host name and the addresses of this machine. It skips those that the operating system does
-// not report.
+// appendLocalHosts appends the host name of this machine to names, and its IP addresses to addresses. It omits the name or the
+// addresses if the operating system does not report them.
 func appendLocalHosts(names []string, addresses []net.IP) ([]string, []net.IP) {
 	if name, err := os.Hostname(); err == nil && name != "" {
 		names = append(names, name)

@@ -39,8 +39,8 @@ func listSizes(k *crdtest.Kit) (sizes string, err error) {
 	return strings.TrimSpace(b.String()), failed
 }
 
-// TestDifferenceObjectsAreConvertedTogether: the objects of a list are sent to the conversion webhook in batches of up
-// to 100 objects or 1 MiB per ConversionReview, and converted objects are cached, so that a second list calls no webhook.
+// TestDifferenceObjectsAreConvertedTogether: the objects of a list are sent to the conversion webhook in batches of at most 100
+// objects and 1 MiB per ConversionReview, and converted objects are cached, so a second list calls no webhook.
 func TestDifferenceObjectsAreConvertedTogether(t *testing.T) {
 	hooks := &crdtest.Webhooks{}
 	k := crdtest.OpenWith(t, watchcachetest.OpenStore(t), hooks)

@@ -58,8 +58,8 @@ type definition struct {
 	served, stopped *managedfields.Migration
 }
 
-// lastServed returns the kind that is served now or else the kind that was served last; nil if the definition was never
-// served.
+// lastServed returns the kind that is served or, if the definition is not served, the kind that was served last; nil if the
+// definition was never served.
 func (d *definition) lastServed() *managedfields.Migration {
 	if d.served != nil {
 		return d.served
@@ -215,8 +215,8 @@ func (c *Controller) handleDeleted(ctx context.Context, object *watchcache.Objec
 	}
 }
 
-// reconcileOthers reconciles the other definitions in the group of a changed definition whose requested names are not
-// all accepted.
+// reconcileOthers reconciles the definitions in the group of changed, except changed itself, whose requested names are not all
+// accepted.
 func (c *Controller) reconcileOthers(ctx context.Context, changed *definition) {
 	for _, d := range c.groups[changed.Group] {
 		if d.Name != changed.Name && !d.RequestedNames.Equal(d.AcceptedNames) {

@@ -32,7 +32,8 @@ func (d *deadlines) Pop() any {
 	return popped
 }
 
-// due removes at most limit deadlines that are not after now, in Unix seconds, and returns their keys.
+// takeDue removes the deadlines that are at or before now, in Unix seconds, the earliest first and at most limit of them. It
+// returns their keys.
 func (d *deadlines) due(now int64, limit int) (keys []string) {
 	for len(*d) > 0 && (*d)[0].at <= now && len(keys) < limit {
 		keys = append(keys, heap.Pop(d).(deadline).key)
@@ -54,7 +55,7 @@ func writtenAt(event *watchcache.Object) time.Time {
 			break
 		}
 		at, _, _ := strings.Cut(rest, `"`)
-		latest = max(latest, at) // all timestamps are in UTC and in the same format, so that they can be compared as text
+		latest = max(latest, at) // all timestamps are in UTC and in one format, so they can be compared as text
 	}
 	t, err := time.Parse(time.RFC3339, latest)
 	if err != nil {

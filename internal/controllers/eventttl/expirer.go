@@ -104,7 +104,7 @@ func (x *Expirer) add(key string, expiry time.Time) {
 	heap.Push(&x.next, d)
 }
 
-// due removes at most maxBatch due deadlines from the heap and returns the keys of their events.
+// takeDue removes at most maxBatch due deadlines from the heap and returns the keys of their events.
 func (x *Expirer) due() []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -122,8 +122,8 @@ func (c *Collector) handleDeleted(object *watchcache.Object) {
 	}
 }
 
-// process processes a task of the workqueue. It reports whether the task is done; otherwise the workqueue retries the task with
-// backoff.
+// process processes a task of the workqueue. It reports whether the task is done; the workqueue retries a task that is not
+// done, with backoff.
 func (c *Collector) process(ctx context.Context, t task) bool {
 	if t.deletedOwnerUID != "" {
 		c.enqueueAll(c.index.dependents(t.deletedOwnerUID))

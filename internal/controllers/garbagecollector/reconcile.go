@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	// errUnknownKind means that the kind of an object or of its owner is not served, so that the owner may exist. The
-	// dependent is reconciled when the kind is served.
+	// errUnknownKind means that the kind of an object or of its owner is not served, so the owner may exist. The dependent is
+	// reconciled when the kind is served.
 	errUnknownKind = errors.New("the kind of an owner is not served")
 	// errNamespacedOwner means that a cluster-scoped object has a namespaced owner. Such an object is never deleted.
 	errNamespacedOwner = errors.New("a cluster-scoped object has a namespaced owner")

@@ -13,7 +13,7 @@ import (
 )
 
 // endpoint returns the endpoint for the collector's writes to a kind. If the storage version is served, the endpoint is at that
-// version, so that no conversion is needed.
+// version, so no conversion is needed.
 func (c *Collector) endpoint(kind *api.Kind) (*registry.Endpoint, error) {
 	stored := kind.StoredVersion()
 	version := stored[strings.LastIndexByte(stored, '/')+1:]

@@ -36,7 +36,7 @@ type Elector struct {
 
 const defaultDuration = 15 * time.Second
 
-// setDefaults replaces zero durations by their defaults.
+// setDefaults replaces zero durations with their defaults.
 func (e *Elector) setDefaults() {
 	if e.Duration == 0 {
 		e.Duration = defaultDuration
@@ -107,8 +107,8 @@ func (e *Elector) leadUntilLost(ctx context.Context, lead func(context.Context))
 	}
 }
 
-// tryAcquireOrRenew acquires or renews the Lease if it is free, expired or held by this candidate. It reports whether it
-// has written the Lease, so that this candidate holds it. It logs errors.
+// tryAcquireOrRenew acquires or renews the Lease if it is free, expired or held by this candidate. It reports whether it has
+// written the Lease, that is, whether this candidate holds the Lease. It logs errors.
 func (e *Elector) tryAcquireOrRenew(ctx context.Context) bool {
 	begun := time.Now()
 	now, err := e.read(ctx)

@@ -50,8 +50,8 @@ func (e *Elector) read(ctx context.Context) (record, error) {
 	return r, nil
 }
 
-// write creates the Lease if the record has no resourceVersion. Otherwise it updates the Lease, and fails with a conflict
-// if the Lease has another resourceVersion.
+// write creates the Lease if the record has no resourceVersion. If the record has a resourceVersion, write updates the Lease,
+// and fails with a conflict if the resourceVersion of the Lease differs.
 func (e *Elector) write(ctx context.Context, r record) error {
 	leases, _ := e.Objects.Kinds.Resource("coordination.k8s.io", "v1", "leases")
 	endpoint, err := e.Objects.Endpoint(leases, "v1", "")

@@ -90,7 +90,7 @@ func topologies(current *crd.Resource, previous []generation, oldVersion, newVer
 }
 
 // migrate returns the entry with a field set that conforms to the current schema. doc is the object at version c.to. ok is
-// false if the entry owns no field at that version, so that it must be removed.
+// false if the entry owns no field at that version; the entry must then be removed.
 func (c *chain) migrate(entry apply.Entry, doc document.Value) (_ apply.Entry, ok bool, err error) {
 	for i, next := range c.topologies[1:] {
 		if entry, err = mapEntry(entry, c.topologies[i], next, doc); err != nil {
@@ -143,8 +143,8 @@ func fieldsOf(doc document.Value, t *schema.Type) (fieldset.Set, error) {
 	return result.Object.Entries[0].Fields()
 }
 
-// restrict returns the paths of s that exist according to the set existing. In contrast to an intersection, it keeps a path if
-// existing contains only longer paths that begin with it, and shortens a path to the path of an atomic field that contains it.
+// restrict returns the paths of s that exist according to the set existing. Unlike an intersection, it keeps a path of which
+// existing contains only extensions, and it replaces a path inside of an atomic field with the path of the atomic field.
 func restrict(s, existing fieldset.Set) fieldset.Set {
 	var out fastset.Builder
 	mark := out.Mark()
@@ -177,8 +177,8 @@ func mergeEntries(entries []apply.Entry) []apply.Entry {
 	return all
 }
 
-// mergeInto adds the fields of another entry to an entry. It returns false, and changes nothing, if the fieldsV1 of one of
-// them cannot be parsed.
+// mergeInto adds the fields of other to entry. It returns false, and changes nothing, if the fieldsV1 of entry or other cannot
+// be parsed.
 func mergeInto(entry *apply.Entry, other apply.Entry) bool {
 	fields, err := entry.Fields()
 	others, failed := other.Fields()

@@ -163,7 +163,8 @@ func TestMigrateToStorageVersion(t *testing.T) {
 	}
 }
 
-// TestRestrict: restrict removes paths that do not exist, and replaces paths below an atomic field by the atomic field.
+// TestRestrict: restrict removes paths that do not exist, and replaces paths below an atomic field with the path of the atomic
+// field.
 func TestRestrict(t *testing.T) {
 	parse := func(text string) fieldset.Set {
 		t.Helper()

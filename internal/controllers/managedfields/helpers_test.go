@@ -86,7 +86,7 @@ func (k *kit) history() managedfields.History {
 	return h
 }
 
-// waitFinished waits until all entries are migrated, so that no migration state is persisted.
+// waitFinished waits until all entries are migrated, that is, until no migration state is persisted.
 func (k *kit) waitFinished() {
 	k.Helper()
 	k.Wait("the persisted migration state to be deleted", func() bool {

@@ -91,8 +91,8 @@ func (h history) generationOf(key watchcache.Key, uid string, entry apply.Entry)
 // objects before the retry, so an entry is also identified by its time: an entry with another time, and every entry that is not
 // listed, was written with the schema of generation M or of a later generation.
 //
-// The list is stored as several records. The name of the first record is the UID of the definition. The first record contains the
-// number of additional records and is committed last, so that a crash leaves either the old list or the new list.
+// The list is stored as several records. The name of the first record is the UID of the definition. The first record contains
+// the number of additional records and is committed last, so a crash leaves either the old list or the new list.
 type pending struct {
 	generation int64 // M; 0 if nothing was recorded yet
 	objects    map[watchcache.Key]pendingObject
@@ -147,9 +147,10 @@ func (p pending) oldest() int64 {
 	return oldest
 }
 
-// RecordPrevious returns the write that stores the definition live as a previous generation, in the commit that replaces live by
-// obj. It returns nil if no managed fields entry can depend on the schemas of live: either live serves no version, so that the
-// generation that was served last is stored already, or obj serves a version and has the same schema for every version of live.
+// RecordPrevious returns the write that stores the definition live as a previous generation, in the commit that replaces live
+// with obj. It returns nil if no managed fields entry can depend on the schemas of live: either live serves no version, so that
+// the generation that was served last is stored already, or obj serves a version and has the same schema for every version of
+// live.
 func RecordPrevious(obj, live document.Value) []storage.Write {
 	if obj.IsAbsent() || live.IsAbsent() {
 		return nil
@@ -196,8 +197,8 @@ func (s histories) read(ctx context.Context, d *crd.Definition) (history, error)
 	return all[d.UID].before(d.Generation), err
 }
 
-// readAll returns the histories of the definition with a UID, or of all definitions if uid is "". The keys of the result are
-// UIDs. It logs and skips records that cannot be parsed.
+// readAll returns the histories of the definition with the given UID, or of all definitions if uid is "". The keys of the
+// result are UIDs. It logs and skips records that cannot be parsed.
 func (s histories) readAll(ctx context.Context, uid string) (map[string]history, error) {
 	records, err := s.list(ctx, generationRecords, uid)
 	if err != nil {
@@ -220,7 +221,7 @@ func (s histories) readAll(ctx context.Context, uid string) (map[string]history,
 	return all, s.readPending(ctx, uid, all)
 }
 
-// list returns the records with the key prefix kind of the definition with a UID, or of all definitions if uid is "".
+// list returns the records with the key prefix kind of the definition with the given UID, or of all definitions if uid is "".
 func (s histories) list(ctx context.Context, kind, uid string) ([]*watchcache.Object, error) {
 	selection := watchcache.Selection{Kind: kind}
 	if uid != "" {
@@ -239,8 +240,8 @@ func definitionUID(record *watchcache.Object) (uid string) {
 	return uid
 }
 
-// readPending reads the pending entries of the definition with a UID, or of all definitions if uid is "", and adds them to the
-// histories in all.
+// readPending reads the pending entries of the definition with the given UID, or of all definitions if uid is "", and adds them
+// to the histories in all.
 func (s histories) readPending(ctx context.Context, uid string, all map[string]history) error {
 	list, err := s.list(ctx, pendingRecords, uid)
 	if err != nil {
@@ -303,7 +304,7 @@ func parsePending(uid string, records []*watchcache.Object) (pending, error) {
 	return p, nil
 }
 
-// findRecord returns the record with a name, nil if there is none.
+// findRecord returns the record with the given name, nil if there is none.
 func findRecord(name string, records []*watchcache.Object) (*pendingRecord, error) {
 	i := slices.IndexFunc(records, func(o *watchcache.Object) bool { return o.Name() == name })
 	if i < 0 {
@@ -316,8 +317,8 @@ func findRecord(name string, records []*watchcache.Object) (*pendingRecord, erro
 	return record, nil
 }
 
-// update replaces the pending entries of the history h by next, and deletes the previous generations that no entry depends on any
-// more. It commits the additional records of next first, and all other changes in one commit. It returns a
+// update replaces the pending entries of the history h with next, and deletes the previous generations that no entry depends on
+// any more. It commits the additional records of next first, and all other changes in one commit. It returns a
 // [*storage.ConflictError] if another server has updated the history since h was read.
 func (s histories) update(ctx context.Context, uid string, next pending, h history) error {
 	revision, err := s.cache.Revision(ctx)

@@ -78,8 +78,8 @@ func numbersOf(all []generation) (numbers []int64) {
 	return numbers
 }
 
-// TestHistory: before returns the generations older than a generation, and since the others; isMigrated compares the last
-// generation with M.
+// TestHistory: before returns the generations that are older than the given generation, since returns the given and all later
+// generations, and isMigrated compares the last generation with M.
 func TestHistory(t *testing.T) {
 	h := history{previous: generationsOf(2, 5, 9)}
 	for _, test := range []struct {

@@ -205,8 +205,8 @@ func (m *Migrator) Run(ctx context.Context) {
 	queue.Run(ctx, workers, func(ctx context.Context, name string) (isDone bool) { return m.reconcile(ctx, name) == nil })
 }
 
-// reconcile migrates the objects of the definition with a name. It logs an error before it returns it; the workqueue then retries
-// the definition.
+// reconcile migrates the objects of the named definition. It logs an error before it returns it; the workqueue then retries the
+// definition.
 func (m *Migrator) reconcile(ctx context.Context, name string) error {
 	m.mu.Lock()
 	g := m.current[name]

@@ -175,7 +175,7 @@ func keyOf(object *watchcache.Object) watchcache.Key {
 
 func (c *candidate) uid() string { return c.parsed.Document.Lookup("metadata", "uid").Text() }
 
-// isStoredAt reports whether the object is stored at a version, so that it needs no conversion.
+// isStoredAt reports whether the object is stored at the given version, so it needs no conversion.
 func (c *candidate) isStoredAt(version string) bool {
 	return path.Base(c.parsed.Document.Get("apiVersion").Text()) == version
 }

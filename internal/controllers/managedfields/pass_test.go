@@ -87,7 +87,7 @@ func TestUnavailableWebhookIsCalledOnce(t *testing.T) {
 	}
 }
 
-// TestUnchangedSchemaNeedsNoConversion: entries at a version whose schema is unchanged are not converted, so that a webhook that
+// TestUnchangedSchemaNeedsNoConversion: entries at a version whose schema is unchanged are not converted, so a webhook that
 // does not respond blocks no writes.
 func TestUnchangedSchemaNeedsNoConversion(t *testing.T) {
 	k, p := open(t, watchcachetest.OpenStore(t)), crdtest.NewConversionServer(t)

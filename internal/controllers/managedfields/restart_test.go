@@ -182,7 +182,7 @@ func TestHistoryIsBeforeTheGeneration(t *testing.T) {
 	}
 }
 
-// rewriteStored replaces a part of a stored value while no server runs.
+// rewriteStored replaces the text old in a stored value with updated while no server runs.
 func rewriteStored(t *testing.T, s storage.Store, key watchcache.Key, old, now string) {
 	t.Helper()
 	live, err := s.Get(t.Context(), key.String())

@@ -9,7 +9,7 @@ import (
 )
 
 // TestDifferenceManagedFieldsFollowTheTopology: when list and map types change, each field manager remains the owner of its
-// fields, so that the fields are pruned when the manager no longer applies them.
+// fields, and the fields are pruned when the manager no longer applies them.
 func TestDifferenceManagedFieldsFollowTheTopology(t *testing.T) {
 	for _, test := range []struct {
 		name              string

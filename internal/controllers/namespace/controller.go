@@ -92,8 +92,8 @@ func (r *Controller) watch(ctx context.Context) error {
 	}
 }
 
-// process reconciles a namespace and logs the error, if any. It reports whether the namespace is done; otherwise the
-// workqueue retries it.
+// process reconciles a namespace and logs the error, if any. It reports whether the namespace is done; the workqueue retries a
+// namespace that is not done.
 func (r *Controller) process(ctx context.Context, name string) (isDone bool) {
 	isDone, err := r.reconcile(ctx, name)
 	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !errors.Is(err, watchcache.ErrClosed) {
@@ -112,8 +112,8 @@ func sleep(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// reconcile deletes the content of a terminating namespace, and removes the controller's finalizer when the namespace is
-// empty. isDone reports whether the controller has nothing left to do for the namespace; otherwise it is retried.
+// reconcile deletes the content of a terminating namespace, and removes the controller's finalizer when the namespace is empty.
+// isDone reports whether the controller has nothing left to do for the namespace; a namespace that is not done is retried.
 func (r *Controller) reconcile(ctx context.Context, name string) (isDone bool, err error) {
 	namespace, err := r.Objects.Cache.Get(ctx, watchcache.Key{Kind: Kind, Name: name}, watchcache.Latest)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -150,7 +150,7 @@ func (r *Controller) reconcile(ctx context.Context, name string) (isDone bool, e
 	return err == nil || apierrors.IsNotFound(err), err
 }
 
-// namespaces returns the endpoint of namespaces, or of their subresource if that is not empty.
+// namespaces returns the endpoint of namespaces, or of the named subresource of namespaces if subresource is not "".
 func (r *Controller) namespaces(subresource string) *registry.Endpoint {
 	kind, _ := r.Objects.Kinds.Resource("", "v1", "namespaces")
 	endpoint, err := r.Objects.Endpoint(kind, "v1", subresource)

@@ -27,7 +27,7 @@ func (q *Queue[Task]) Add(task Task) { q.queue.Add(task) }
 func (q *Queue[Task]) Reset(task Task) { q.queue.Forget(task) }
 
 // Run processes tasks with the number of workers until the context ends; the queue cannot be used afterwards. The function
-// process reports whether a task is done; otherwise the task is retried with backoff.
+// process reports whether a task is done; a task that is not done is retried with backoff.
 func (q *Queue[Task]) Run(ctx context.Context, workers int, process func(context.Context, Task) (isDone bool)) {
 	defer context.AfterFunc(ctx, q.queue.ShutDown)()
 	var running sync.WaitGroup

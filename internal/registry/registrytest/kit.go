@@ -125,7 +125,7 @@ func (k *Kit) Create(resource, namespace, body string) (uid string) {
 	return uid
 }
 
-// Delete deletes an object with a propagation policy.
+// Delete deletes an object with the given propagation policy.
 func (k *Kit) Delete(resource, namespace, name string, propagation registry.Propagation) {
 	k.Helper()
 	d := &registry.Deletion{Endpoint: k.Endpoint(resource), Namespace: namespace, Name: name, Propagation: propagation}
@@ -173,7 +173,7 @@ func (k *Kit) Run(run func(context.Context)) (stop func()) {
 	return stop
 }
 
-// Wait waits until a condition holds, and fails the test with the description what if that takes too long.
+// Wait waits until condition returns true. If that takes too long, it fails the test with a message that contains description.
 func (k *Kit) Wait(what string, condition func() bool) {
 	k.Helper()
 	testwait.For(k, what, condition)

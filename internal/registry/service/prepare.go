@@ -86,7 +86,7 @@ func nodePortOf(spec document.Value, name string) (found int64) {
 	return found
 }
 
-// withPorts returns the spec in which each port is replaced by the result of change.
+// withPorts returns the spec in which each port is replaced with the result of change.
 func withPorts(spec document.Value, change func(i int, port document.Value) document.Value) document.Value {
 	ports := spec.Get("ports")
 	if ports.Kind() != document.List {
@@ -133,7 +133,7 @@ func hasHealthCheck(spec document.Value) bool {
 	return spec.Get("type").Text() == "LoadBalancer" && spec.Get("externalTrafficPolicy").Text() == "Local"
 }
 
-// intField returns a field that is an integer; 0 if it is absent.
+// intField returns the integer field of v with the given name; 0 if it is absent.
 func intField(v document.Value, name string) int64 {
 	n, _ := v.Get(name).Int64()
 	return n

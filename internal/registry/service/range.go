@@ -18,8 +18,8 @@ func staticBand(size, divisor, limit int) int {
 	return min(max(minBand, size/divisor), limit)
 }
 
-// allocateFree returns a number below size for which isFree returns true; errRangeFull if there is none. It first searches the
-// numbers from bandEnd on, starting at a random one, and then the numbers below bandEnd.
+// allocateFree returns a number n, 0 ≤ n < size, for which isFree returns true; errRangeFull if there is none. It first
+// searches the numbers from bandEnd to size-1, starting at a random number, and then the numbers below bandEnd.
 func allocateFree(size, bandEnd int, isFree func(n int) (bool, error)) (int, error) {
 	start := rand.IntN(size - bandEnd)
 	for i := range size {

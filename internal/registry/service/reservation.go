@@ -71,7 +71,8 @@ func (r *allocation) serviceKey() (namespace, name string) {
 	return metadata.Get("namespace").Text(), metadata.Get("name").Text()
 }
 
-// findReservation returns the reservation with a key; nil if it does not exist. isOwn reports whether it refers to the service.
+// findReservation returns the reservation with the key k; nil if it does not exist. isOwn reports whether the reservation
+// refers to the service.
 func (r *allocation) findReservation(k key, f watchcache.Freshness) (there *watchcache.Object, isOwn bool, err error) {
 	there, err = r.registry.Cache.Get(r.ctx, k, f)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -170,8 +171,8 @@ func (r *allocation) allocatePort() (int64, error) {
 	return int64(firstPort + n), r.addReservation(portKey(int64(firstPort + n)))
 }
 
-// isFree reports whether neither the service nor another one has a reservation with the key. It reads the cached state, which may
-// be stale; then the commit fails with a conflict.
+// isFree reports whether no service, including the service to be written, has a reservation with the key k. It reads the watch
+// cache, which may be stale; in that case the commit fails with a conflict.
 func (r *allocation) isFree(k key) (bool, error) {
 	if r.reserved[k.String()] {
 		return false, nil
@@ -224,7 +225,8 @@ func (r *allocation) reservation(k key, family string) document.Value {
 	)
 }
 
-// release adds the deletion of a reservation to the writes, if it exists and refers to the service. A dry run adds nothing.
+// release adds the deletion of the reservation with the key k to the writes, if the reservation exists and refers to the
+// service. A dry run adds nothing.
 func (r *allocation) release(k key) error {
 	there, isOwn, err := r.findReservation(k, watchcache.Latest)
 	if err != nil || !isOwn || r.dryRun {

@@ -76,8 +76,8 @@ func (r *allocation) reserve(obj, live document.Value) (document.Value, []storag
 	return obj, r.writes, nil
 }
 
-// assignClusterIP returns the spec with a cluster IP: it reserves the one that the spec contains, or allocates one. If an update
-// changes the cluster IP, it returns the spec unchanged, and validation rejects it.
+// assignClusterIP returns the spec with a cluster IP: it reserves the address that the spec contains, or allocates a free
+// address. If an update changes the cluster IP, it returns the spec unchanged, and validation rejects it.
 func (r *allocation) assignClusterIP(spec, old document.Value) (document.Value, error) {
 	requested := firstString(spec.Get("clusterIPs"))
 	if !hasClusterIPs(spec) || isHeadless(spec) || hasClusterIPs(old) && requested != firstString(old.Get("clusterIPs")) {

@@ -17,7 +17,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// open returns a registry that allocates cluster IPs from a network, with the namespace default.
+// open returns a registry that allocates cluster IPs from the given network, with the namespace default.
 func open(t *testing.T, network string) *registry.Registry {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)

@@ -49,8 +49,8 @@ func (p *Plugin) authorize(ctx context.Context, a *admission.Attributes, verbPre
 	return at.Verb, rbac.Check(ctx, p.Authorizer, at)
 }
 
-// driverErrors returns an error if the user may not change the status of a driver's devices: permitted are users with the
-// permission for any node, and users that run on the claim's node with the permission for their own node.
+// driverErrors returns an error if the user may not change the status of the driver's devices. The user needs the permission
+// for arbitrary nodes. If the user runs on the claim's node, the permission for the associated node suffices.
 func (p *Plugin) driverErrors(ctx context.Context, a *admission.Attributes, driver string, allocation document.Value) field.ErrorList {
 	prefixes := []string{resourcev1.VerbPrefixArbitraryNode}
 	if node := allocatedNode(allocation); node != "" && runsOn(a.User, node) {

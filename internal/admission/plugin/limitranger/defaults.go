@@ -56,8 +56,8 @@ func withDefaults(pod document.Value, d defaults) document.Value {
 	return pod.With("metadata", metadata).With("spec", spec)
 }
 
-// addTo adds the missing defaults to a container. It returns the container and the texts of the annotation with a text for
-// each addition.
+// fillContainer adds the missing defaults to a container. added contains the texts of the annotation so far; fillContainer
+// appends one text for the requests that it has added, and one for the limits. It returns the container and the texts.
 func (d defaults) addTo(container document.Value, containerType string, added []string) (document.Value, []string) {
 	resources := container.Get("resources")
 	for _, list := range []struct {

@@ -27,7 +27,7 @@ func readQuantities(list document.Value) quantities {
 // names returns the resource names, sorted.
 func (q quantities) names() []string { return slices.Sorted(maps.Keys(q)) }
 
-// add adds the quantities of others to q, resource by resource.
+// add adds the quantities of other to q, resource by resource.
 func (q quantities) add(others quantities) {
 	for name, other := range others {
 		sum, ok := q[name]
@@ -40,7 +40,7 @@ func (q quantities) add(others quantities) {
 	}
 }
 
-// raise replaces each quantity of q by that of others if the latter is greater or q has none.
+// raise sets each quantity of q to that of other if the quantity of other is greater or q has no quantity of the resource.
 func (q quantities) raise(others quantities) {
 	for name, other := range others {
 		if own, ok := q[name]; !ok || other.Cmp(own) > 0 {

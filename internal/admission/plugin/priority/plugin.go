@@ -110,8 +110,8 @@ type class struct {
 	isDefault        bool
 }
 
-// findClass returns the PriorityClass of a name, or the default class if the name is ""; nil if there is no class of that
-// name.
+// findClass returns the PriorityClass with the given name, or the default class if the name is ""; nil if there is no class
+// with that name.
 func findClass(ctx context.Context, reader admission.Reader, name string) (*class, error) {
 	if name == "" {
 		return defaultClass(ctx, reader)
@@ -123,8 +123,8 @@ func findClass(ctx context.Context, reader admission.Reader, name string) (*clas
 	return newClass(object.Document), nil
 }
 
-// defaultClass returns the PriorityClass for pods that do not name one: the global default, the one with the lowest value if
-// there are several, or else a class without a name and with the value 0.
+// defaultClass returns the PriorityClass for pods that do not name one: the global default, or the global default with the
+// lowest value if there are several. If there is none, it returns a class without a name and with the value 0.
 func defaultClass(ctx context.Context, reader admission.Reader) (*class, error) {
 	all, err := reader.List(ctx, classes, "")
 	if err != nil {

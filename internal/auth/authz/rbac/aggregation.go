@@ -46,8 +46,8 @@ func (r *role) selects(other *role) bool {
 	return false
 }
 
-// recordChange records that aggregated rules must be computed again if the changed role affects them in its new state, or if
-// before states that it affected them in its old state.
+// recordChange records that aggregated rules must be computed again if the changed role affects them. affectedBefore reports
+// whether the role affected them before the change; they are then computed again, too.
 func (x *index) recordChange(changed *role, before bool) {
 	if changed.key.namespace != "" {
 		return

@@ -42,8 +42,8 @@ func New(ctx context.Context, c *watchcache.Cache, log *slog.Logger) (a *Authori
 // Close stops following the watch cache.
 func (a *Authorizer) Close() { a.follower.Close() }
 
-// Union returns an authorizer that calls the given authorizers in order, then RBAC. The first that allows or denies a
-// request decides. Members of system:masters are always allowed, so that administrators can repair a faulty configuration.
+// Union returns an authorizer that calls the given authorizers in order, then RBAC. The first authorizer that allows or denies
+// a request decides. Members of system:masters are always allowed, so that administrators can repair a faulty configuration.
 func (a *Authorizer) Union(authorizers ...authorizer.Authorizer) authorizer.Authorizer {
 	if len(authorizers) == 0 {
 		return a
@@ -68,8 +68,9 @@ func (a *Authorizer) Authorize(_ context.Context, at authorizer.Attributes) (aut
 	return authorizer.DecisionNoOpinion, reason, nil
 }
 
-// Allowed reports whether a rule allows a request. If so, the reason names the binding; it is "" for members of
-// system:masters. If not, the reason names the roles that do not exist although bindings of the user refer to them.
+// Allowed reports whether a rule allows a request. For an allowed request, reason names the binding, or is "" for members of
+// system:masters. For a request that is not allowed, reason names the roles that do not exist although bindings of the user
+// refer to them.
 func (a *Authorizer) Allowed(at *Attributes) (allowed bool, reason string) {
 	if authn.InGroup(at.User, authn.MastersGroup) {
 		return true, ""
@@ -114,9 +115,9 @@ func (x *index) missingRoles(u user.Info, namespace string) error {
 	return utilerrors.NewAggregate(missing)
 }
 
-// Sync waits until the index includes all writes to a resource up to a revision. Writes of roles and bindings call it before
-// they are acknowledged, so that the client's next request is authorized by the new state. It returns immediately for other
-// resources.
+// Sync waits until the index includes all writes to the resource kind up to and including the given revision. Writes of roles
+// and bindings call it before they are acknowledged, so that the client's next request is authorized by the new state. It
+// returns immediately for other resources.
 func (a *Authorizer) Sync(ctx context.Context, kind string, revision storage.Revision) error {
 	return a.follower.Sync(ctx, kind, revision)
 }

@@ -162,8 +162,8 @@ func TestUndecodableObjectsAtStart(t *testing.T) {
 	await(t, func() bool { return w.may(newUser("alice"), "get core pods") })
 }
 
-// commit writes directly to the store, because the watch cache rejects values that cannot be decoded. It sets revision
-// unless that is nil.
+// commit writes directly to the store, because the watch cache rejects values that cannot be decoded. Unless revision is nil,
+// it sets *revision to the revision of the commit.
 func (w *world) commit(change storage.Write, revision *storage.Revision) {
 	w.t.Helper()
 	at, err := w.store.Commit(w.t.Context(), change)

@@ -166,7 +166,7 @@ func (a *Authorizer) checkHeld(u user.Info, namespace string, rules []rbacv1.Pol
 	return errors.New(message)
 }
 
-// compact merges rules with one permission each that differ only in their verb.
+// compact merges the rules in single, each of which has one permission: rules that differ only in their verb become one rule.
 func compact(single []rbacv1.PolicyRule) (rules []rbacv1.PolicyRule) {
 	type target struct{ group, resource, name string }
 	at := map[target]int{}

@@ -38,7 +38,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// reopen closes the Authorizer and replaces it by a new one for the same watch cache.
+// reopen closes the Authorizer and replaces it with a new Authorizer for the same watch cache.
 func (w *world) reopen() {
 	w.t.Helper()
 	if w.Authorizer != nil {

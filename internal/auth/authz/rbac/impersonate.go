@@ -24,7 +24,7 @@ type impersonationMode struct {
 	name string
 	// applies reports whether the mode can allow this requester to impersonate this target.
 	applies func(requester user.Info, target *authn.User) bool
-	// anyNode makes the mode check the permission for all nodes instead of for the impersonated node, which is the one that
+	// anyNode makes the mode check the permission for all nodes instead of for the impersonated node, which is the node that
 	// the requester's pod runs on.
 	anyNode bool
 }

@@ -34,8 +34,8 @@ type object struct {
 	RoleRef         rbacv1.RoleRef          `json:"roleRef"`
 }
 
-// decode decodes JSON with case-sensitive field names. Everything that reads RBAC objects must use it: a field that is
-// decoded in one place and ignored in another could bypass a check.
+// decode decodes JSON into target, a pointer, with case-sensitive field names. Everything that reads RBAC objects must use it:
+// a field that is decoded in one place and ignored in another could bypass a check.
 func decode(text []byte, into any) error { return json.UnmarshalCaseSensitivePreserveInts(text, into) }
 
 // isAggregated reports whether a role has an aggregationRule, and returns its selectors. It leaves out invalid selectors,

@@ -83,7 +83,7 @@ func (r *Reviewer) Review(ctx context.Context, u user.Info, resource, namespace 
 	return json.Marshal(answer)
 }
 
-// read decodes the review from JSON. Its error is a 400.
+// read decodes the review from JSON into target, a pointer. Its error is a 400.
 func (q *reviewRequest) read(into any) error {
 	if err := decode(q.body, into); err != nil {
 		return apierrors.NewBadRequest(err.Error())
@@ -190,8 +190,8 @@ func rulesStatus(rules []rbacv1.PolicyRule) authorizationv1.SubjectRulesReviewSt
 	return status
 }
 
-// addRules adds the rules of another authorizer to the status. An authorizer that cannot list its rules makes the status
-// incomplete.
+// addRules adds the rules of source, an authorizer other than RBAC, to the status. If source cannot list its rules, the status
+// is marked as incomplete.
 func addRules(ctx context.Context, status *authorizationv1.SubjectRulesReviewStatus, from authorizer.Authorizer, u user.Info, namespace string) error {
 	resolver, ok := from.(authorizer.RuleResolver)
 	if !ok {

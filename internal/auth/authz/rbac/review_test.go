@@ -91,7 +91,7 @@ func TestInvalidReviews(t *testing.T) {
 	}
 }
 
-// review calls Review and decodes the returned object.
+// review calls Review and decodes the returned object into target, a pointer.
 func review(t *testing.T, r *Reviewer, u *authn.User, resource, body string, into any) {
 	t.Helper()
 	answer, err := r.Review(t.Context(), u, resource, "", []byte(body))

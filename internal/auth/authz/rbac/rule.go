@@ -20,7 +20,7 @@ func allows(rule *rbacv1.PolicyRule, a *Attributes) bool {
 		(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, a.Name))
 }
 
-// has reports whether a list contains a value or the wildcard.
+// has reports whether list contains text or the wildcard.
 func has(list []string, text string) bool {
 	for _, l := range list {
 		if l == text || l == wildcard {
@@ -118,7 +118,7 @@ func splitRule(rule *rbacv1.PolicyRule) (single []rbacv1.PolicyRule) {
 	return single
 }
 
-// covers reports whether a rule grants the permission of one, a rule with a single permission.
+// covers reports whether rule grants the permission of single, a rule with a single permission.
 func covers(rule, one *rbacv1.PolicyRule) bool {
 	if !has(rule.Verbs, one.Verbs[0]) {
 		return false

@@ -57,7 +57,8 @@ func OpenWith(t *testing.T, over storage.Store, webhooks crd.Webhooks) *Kit {
 	return OpenOptions(t, over, webhooks, managedfields.Options{MinBackoff: time.Millisecond, MaxBackoff: 20 * time.Millisecond})
 }
 
-// OpenOptions is like OpenWith, with the given options of the managed fields migrator. It sets Objects and Log itself.
+// OpenOptions is like OpenWith, with the given options of the managed fields migrator. It sets options.Objects and options.Log
+// itself.
 func OpenOptions(t *testing.T, over storage.Store, webhooks crd.Webhooks, options managedfields.Options) *Kit {
 	t.Helper()
 	register, err := api.NewRegister(append(api.Builtin(), crd.Kind())...)

@@ -81,7 +81,7 @@ func (w *Webhooks) Respond(respond func(names []string, response *apiextensionsv
 	w.fail, w.respond, w.sizes = nil, respond, nil
 }
 
-// Reject makes every further call fail that contains an object with one of the names.
+// Reject sets a function that fails each further call if one of the given names is the name of an object in the call.
 func (w *Webhooks) Reject(rejected ...string) {
 	w.Respond(func(names []string, response *apiextensionsv1.ConversionResponse) error {
 		if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(rejected, name) }) {
