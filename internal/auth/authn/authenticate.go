@@ -93,7 +93,7 @@ func withImpliedGroup(response *authenticator.Response, ok bool, err error) (*au
 		return nil, false, err
 	}
 	if response == nil || response.User == nil {
-		return nil, false, errors.New("authenticator: expected a user for an accepted request, received none")
+		return nil, false, errors.New("an authenticator has accepted a request, but has not returned a user")
 	}
 	if InGroup(response.User, AuthenticatedGroup) || InGroup(response.User, UnauthenticatedGroup) {
 		return response, true, nil

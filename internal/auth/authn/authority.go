@@ -60,7 +60,7 @@ func Open(options Options) (*Authority, error) {
 	}
 	a := &Authority{options: options}
 	if options.Folder != "" {
-		if err := os.MkdirAll(options.Folder, folderMode); err != nil {
+		if err := os.MkdirAll(options.Folder, dirMode); err != nil {
 			return nil, fmt.Errorf("cannot create the directory for certificates: %w", err)
 		}
 	}
@@ -102,12 +102,12 @@ func (a *Authority) openCA() (*pair, error) {
 	case cert == nil:
 		return a.newCA(key)
 	case key == nil:
-		return nil, fmt.Errorf("%s: expected the key of %s, found no file; restore it, or delete %[2]s to create a new authority, whose kubeconfig clients then need",
+		return nil, fmt.Errorf("%s: the key of %s is missing; restore it, or delete %[2]s to create a new authority, whose kubeconfig clients then need",
 			a.path(caKeyFile), a.path(caCertFile))
 	}
 	ca, err := parsePair(cert, key)
 	if err != nil {
-		return nil, a.damaged(err, caCertFile, caKeyFile)
+		return nil, a.damagedError(err, caCertFile, caKeyFile)
 	}
 	return ca, a.checkCA(ca)
 }
@@ -122,9 +122,9 @@ func (a *Authority) checkCA(ca *pair) error {
 	return nil
 }
 
-// damaged returns the error for one file, or for a certificate and its key, that cannot be parsed. The error names the files
+// damagedError returns the error for one file, or for a certificate and its key, that cannot be parsed. The error names the files
 // and states how to repair them.
-func (a *Authority) damaged(err error, names ...string) error {
+func (a *Authority) damagedError(err error, names ...string) error {
 	if len(names) > 1 {
 		return fmt.Errorf("%s and %s: expected a certificate and its key, received damaged or different ones: %w; restore both, or delete both to create a new authority, whose kubeconfig clients then need",
 			a.path(names[0]), a.path(names[1]), err)
@@ -139,7 +139,7 @@ func (a *Authority) newCA(keyPEM []byte) (*pair, error) {
 		key, err = parseKey(keyPEM)
 	}
 	if err != nil {
-		return nil, a.damaged(err, caKeyFile)
+		return nil, a.damagedError(err, caKeyFile)
 	}
 	now := a.options.Now()
 	ca, err := sign(&x509.Certificate{
@@ -175,7 +175,7 @@ func (a *Authority) openLeaf(name string, template func() *x509.Certificate, fit
 	if both != nil {
 		leaf, err := parseJoinedPair(both)
 		if err != nil {
-			return nil, a.damaged(err, name)
+			return nil, a.damagedError(err, name)
 		}
 		if leaf.isCurrent(a.ca, a.options.Now()) && (fits == nil || fits(leaf.certificate)) {
 			return leaf, nil
@@ -227,7 +227,7 @@ func (a *Authority) openClientCAs() (*x509.CertPool, error) {
 		return nil, fmt.Errorf("cannot read the client certificate authorities: %w", err)
 	}
 	if !pool.AppendCertsFromPEM(content) {
-		return nil, fmt.Errorf("%s: expected certificates as PEM (BEGIN CERTIFICATE), received none", a.options.ClientCAFile)
+		return nil, fmt.Errorf("%s: the file must contain certificates as PEM (BEGIN CERTIFICATE)", a.options.ClientCAFile)
 	}
 	return pool, nil
 }

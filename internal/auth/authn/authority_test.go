@@ -20,8 +20,8 @@ func open(t testing.TB, o Options) *Authority {
 	return a
 }
 
-// served returns the serving certificate of a new TLS handshake.
-func served(t testing.TB, a *Authority) *x509.Certificate {
+// servedCertificate returns the serving certificate of a new TLS handshake.
+func servedCertificate(t testing.TB, a *Authority) *x509.Certificate {
 	t.Helper()
 	c, err := a.TLS().GetCertificate(nil)
 	if err != nil {
@@ -42,7 +42,7 @@ func TestAuthorityPersists(t *testing.T) {
 	if string(cert1) != string(cert2) || string(key1) != string(key2) {
 		t.Error("the administrator's certificate was replaced when the folder was opened again, want it unchanged")
 	}
-	if !served(t, first).Equal(served(t, second)) {
+	if !servedCertificate(t, first).Equal(servedCertificate(t, second)) {
 		t.Error("the serving certificate was replaced when the folder was opened again, want it unchanged")
 	}
 }
@@ -65,7 +65,7 @@ func TestFilePermissions(t *testing.T) {
 }
 
 func TestServingCertificate(t *testing.T) {
-	leaf := served(t, open(t, Options{Hosts: []string{"cadastre.example.org", "192.0.2.7", "127.0.0.1", ""}}))
+	leaf := servedCertificate(t, open(t, Options{Hosts: []string{"cadastre.example.org", "192.0.2.7", "127.0.0.1", ""}}))
 	for _, host := range []string{"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "cadastre.example.org", "192.0.2.7"} {
 		if err := leaf.VerifyHostname(host); err != nil {
 			t.Error(err)
@@ -77,7 +77,7 @@ func TestServingCertificate(t *testing.T) {
 }
 
 func TestUnspecifiedAddress(t *testing.T) {
-	leaf := served(t, open(t, Options{Hosts: []string{"0.0.0.0"}}))
+	leaf := servedCertificate(t, open(t, Options{Hosts: []string{"0.0.0.0"}}))
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
 		t.Skip(err)
@@ -93,7 +93,7 @@ func TestRenewalAfterHostChange(t *testing.T) {
 	folder := t.TempDir()
 	before := open(t, Options{Folder: folder})
 	after := open(t, Options{Folder: folder, Hosts: []string{"192.0.2.7"}})
-	if err := served(t, after).VerifyHostname("192.0.2.7"); err != nil {
+	if err := servedCertificate(t, after).VerifyHostname("192.0.2.7"); err != nil {
 		t.Error(err)
 	}
 	if string(before.CA()) != string(after.CA()) {
@@ -117,13 +117,13 @@ func TestRenewal(t *testing.T) {
 			first := open(t, Options{Folder: folder})
 			now := start.Add(test.after)
 			second := open(t, Options{Folder: folder, Now: func() time.Time { return now }})
-			if got := !served(t, first).Equal(served(t, second)); got != test.renewed {
-				t.Errorf("serving certificate renewed = %v, want %v", got, test.renewed)
+			if got := !servedCertificate(t, first).Equal(servedCertificate(t, second)); got != test.renewed {
+				t.Errorf("the serving certificate was renewed: got %v, want %v", got, test.renewed)
 			}
 			if got := first.admin.certificate.Equal(second.admin.certificate); got == test.renewed {
-				t.Errorf("administrator's certificate kept = %v, want %v", got, !test.renewed)
+				t.Errorf("the administrator's certificate was kept: got %v, want %v", got, !test.renewed)
 			}
-			if served(t, second).NotAfter.Before(now) {
+			if servedCertificate(t, second).NotAfter.Before(now) {
 				t.Error("the serving certificate is expired, want a valid one")
 			}
 		})
@@ -133,13 +133,13 @@ func TestRenewal(t *testing.T) {
 func TestRenewalWhileServing(t *testing.T) {
 	now := time.Now()
 	a := open(t, Options{Folder: t.TempDir(), Now: func() time.Time { return now }})
-	first := served(t, a)
+	first := servedCertificate(t, a)
 	now = now.Add(leafLifetime / 2)
-	if !served(t, a).Equal(first) {
+	if !servedCertificate(t, a).Equal(first) {
 		t.Error("the serving certificate was renewed at half of its lifetime, want it unchanged")
 	}
 	now = now.Add(leafLifetime / 3)
-	if served(t, a).Equal(first) {
+	if servedCertificate(t, a).Equal(first) {
 		t.Error("the serving certificate was not renewed in the last third of its lifetime")
 	}
 }
@@ -150,7 +150,7 @@ func TestLeafExpiresWithAuthority(t *testing.T) {
 	open(t, Options{Folder: folder, Now: clock})
 	now = now.Add(caLifetime - time.Hour)
 	a := open(t, Options{Folder: folder, Now: clock})
-	if leaf := served(t, a); leaf.NotAfter.After(a.ca.certificate.NotAfter) {
+	if leaf := servedCertificate(t, a); leaf.NotAfter.After(a.ca.certificate.NotAfter) {
 		t.Errorf("NotAfter of the certificate = %v, want that of the authority, %v", leaf.NotAfter, a.ca.certificate.NotAfter)
 	}
 	now = now.Add(2 * time.Hour)
@@ -167,7 +167,7 @@ func TestDamagedFiles(t *testing.T) {
 	}{
 		{"authority cut off", cut(caCertFile), []string{"ca.crt", "damaged", "delete both"}},
 		{"authority's key cut off", cut(caKeyFile), []string{"ca.key", "damaged", "delete both"}},
-		{"authority's key missing", missing(caKeyFile), []string{"ca.key: expected the key of", "restore it"}},
+		{"authority's key missing", missing(caKeyFile), []string{"ca.key: the key of", "restore it"}},
 		{"authority empty", empty(caCertFile), []string{"ca.crt", "delete both"}},
 		{"server cut off", cut(servingFile), []string{"server.pem: damaged", "delete it"}},
 		{"server empty", empty(servingFile), []string{"server.pem: damaged", "delete it"}},
@@ -274,7 +274,7 @@ func TestReplacedAuthority(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := served(t, open(t, Options{Folder: folder})).CheckSignatureFrom(other.ca.certificate); err != nil {
+	if err := servedCertificate(t, open(t, Options{Folder: folder})).CheckSignatureFrom(other.ca.certificate); err != nil {
 		t.Errorf("serving certificate is not signed by the new CA: %v", err)
 	}
 }
@@ -289,7 +289,7 @@ func TestInvalidFiles(t *testing.T) {
 		options Options
 		want    string
 	}{
-		{Options{ClientCAFile: rubbish}, "rubbish.pem: expected certificates"},
+		{Options{ClientCAFile: rubbish}, "rubbish.pem: the file must contain certificates"},
 		{Options{ClientCAFile: filepath.Join(folder, "none")}, "none"},
 		{Options{CertFile: rubbish}, "set both or none"},
 		{Options{CertFile: rubbish, KeyFile: rubbish}, "rubbish.pem"},
@@ -305,7 +305,7 @@ func TestPEM(t *testing.T) {
 	cert, key := open(t, Options{}).Admin()
 	for text, want := range map[string]string{string(cert): "CERTIFICATE", string(key): "PRIVATE KEY"} {
 		if block, rest := pem.Decode([]byte(text)); block == nil || block.Type != want || len(rest) > 0 {
-			t.Errorf("expected exactly one PEM block %s, received %s", want, text)
+			t.Errorf("Admin() = %s, want exactly one PEM block %s", text, want)
 		}
 	}
 }

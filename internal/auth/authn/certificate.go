@@ -29,14 +29,14 @@ const maxVerified = 4096
 type Certificates struct {
 	roots *x509.CertPool
 	now   func() time.Time
-	// cache maps *x509.Certificate to *verified. Its keys keep the certificates reachable, so no other certificate can be
+	// cache maps *x509.Certificate to *verification. Its keys keep the certificates reachable, so no other certificate can be
 	// allocated at the address of a cached one.
 	cache sync.Map
 	count atomic.Int64
 }
 
-// verified is the result of verifying a certificate chain, and the period in which the result is valid.
-type verified struct {
+// verification is the result of verifying a certificate chain, and the period in which the result is valid.
+type verification struct {
 	response     *authenticator.Response // nil for a certificate without a common name
 	since, until time.Time
 }
@@ -61,7 +61,7 @@ func (c *Certificates) authenticate(connection *tls.ConnectionState) (*authentic
 	leaf := connection.PeerCertificates[0]
 	now := c.now()
 	if cached, ok := c.cache.Load(leaf); ok {
-		if v := cached.(*verified); now.After(v.since) && now.Before(v.until) {
+		if v := cached.(*verification); now.After(v.since) && now.Before(v.until) {
 			return v.response, nil
 		}
 	}
@@ -74,7 +74,7 @@ func (c *Certificates) authenticate(connection *tls.ConnectionState) (*authentic
 }
 
 // add caches a verified certificate. A full cache is cleared, which is rare: only maxVerified valid certificates fill it.
-func (c *Certificates) add(leaf *x509.Certificate, v *verified) {
+func (c *Certificates) add(leaf *x509.Certificate, v *verification) {
 	if c.count.Load() >= maxVerified {
 		c.cache.Clear()
 		c.count.Store(0)
@@ -85,7 +85,7 @@ func (c *Certificates) add(leaf *x509.Certificate, v *verified) {
 }
 
 // verify verifies the certificate chain that a client has sent, leaf first.
-func (c *Certificates) verify(peer []*x509.Certificate, now time.Time) (*verified, error) {
+func (c *Certificates) verify(peer []*x509.Certificate, now time.Time) (*verification, error) {
 	options := x509.VerifyOptions{Roots: c.roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
 	if len(peer) > 1 {
 		options.Intermediates = x509.NewCertPool()
@@ -97,7 +97,7 @@ func (c *Certificates) verify(peer []*x509.Certificate, now time.Time) (*verifie
 	if err != nil {
 		return nil, err
 	}
-	v := &verified{since: peer[0].NotBefore, until: peer[0].NotAfter}
+	v := &verification{since: peer[0].NotBefore, until: peer[0].NotAfter}
 	for _, c := range chains[0] {
 		if c.NotAfter.Before(v.until) {
 			v.until = c.NotAfter

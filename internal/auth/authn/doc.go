@@ -18,7 +18,7 @@
 //
 //   - Errors and logs never contain a token or a key.
 //   - A user is in exactly one of the groups system:authenticated and system:unauthenticated, unless its certificate or token names
-//     the other one, too.
+//     the other group, too.
 //
 // # Where to look
 //

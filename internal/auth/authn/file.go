@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// fileMode and folderMode restrict keys and certificates to the user that runs the server.
+// fileMode and dirMode restrict keys and certificates to the user that runs the server.
 const (
-	fileMode   = 0o600
-	folderMode = 0o700
+	fileMode = 0o600
+	dirMode  = 0o700
 )
 
 // writeFile replaces a file atomically and durably: after a crash, the file has either the old or the new content.
@@ -28,7 +28,7 @@ func writeFile(name string, content []byte) error {
 	if err := os.Rename(temporary.Name(), name); err != nil {
 		return err
 	}
-	return syncFolder(folder)
+	return syncDir(folder)
 }
 
 func writeAndSync(file *os.File, content []byte) error {
@@ -41,8 +41,8 @@ func writeAndSync(file *os.File, content []byte) error {
 	return file.Sync()
 }
 
-// syncFolder syncs a directory, so that a rename in it survives a crash.
-func syncFolder(name string) error {
+// syncDir syncs a directory, so that a rename in it survives a crash.
+func syncDir(name string) error {
 	folder, err := os.Open(name)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func TestImpersonation(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := Impersonation(test.header)
 			if !reflect.DeepEqual(got, test.want) || apierrors.IsBadRequest(err) != test.bad {
-				t.Errorf("Impersonation() = %+v, %v, want %+v, bad request: %v", got, err, test.want, test.bad)
+				t.Errorf("Impersonation() = %+v, %v, want %+v; is a 400 = %v, want %v", got, err, test.want, apierrors.IsBadRequest(err), test.bad)
 			}
 			if got != nil && len(test.header) > 0 {
 				t.Errorf("impersonation headers are not removed: %v", test.header)

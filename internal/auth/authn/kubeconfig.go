@@ -55,7 +55,7 @@ func (a *Authority) WriteKubeconfig(name, server string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(name), folderMode); err != nil {
+	if err := os.MkdirAll(filepath.Dir(name), dirMode); err != nil {
 		return fmt.Errorf("cannot create the directory of the kubeconfig: %w", err)
 	}
 	if err := writeFile(name, content); err != nil {

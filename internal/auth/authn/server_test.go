@@ -57,8 +57,8 @@ func serve(t *testing.T, a *Authority, tokens *Tokens) string {
 	return "https://" + listener.Addr().String()
 }
 
-// ask sends a request with a client configuration. It returns the user that the server has authenticated, and the response.
-func ask(t *testing.T, config *rest.Config) (*User, *http.Response) {
+// authenticatedUser sends a request with a client configuration. It returns the user that the server has authenticated, and the response.
+func authenticatedUser(t *testing.T, config *rest.Config) (*User, *http.Response) {
 	t.Helper()
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -105,7 +105,7 @@ func TestKubeconfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, response := ask(t, config)
+	user, response := authenticatedUser(t, config)
 	if user.Name != AdminUser || !slices.Equal(user.Groups, []string{MastersGroup, AuthenticatedGroup}) {
 		t.Errorf("user of the kubeconfig = %+v, want %s in %s", user, AdminUser, MastersGroup)
 	}
@@ -141,7 +141,7 @@ func TestCheckKubeconfig(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := CheckKubeconfig(file); (err == nil) != test.may {
-				t.Errorf("CheckKubeconfig() = %v, want success = %v, for:\n%s", err, test.may, test.content)
+				t.Errorf("CheckKubeconfig() = %v; success = %v, want %v, for:\n%s", err, err == nil, test.may, test.content)
 			}
 		})
 	}
@@ -172,7 +172,7 @@ func TestConfiguredServingCertificate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if user, _ := ask(t, config); user.Name != AdminUser {
+		if user, _ := authenticatedUser(t, config); user.Name != AdminUser {
 			t.Errorf("certificate for %v: user of the kubeconfig = %+v, want %s", names, user, AdminUser)
 		}
 	}
@@ -220,7 +220,7 @@ func TestAuthenticateRequest(t *testing.T) {
 			if test.certificate != nil {
 				config.CertData, config.KeyData = test.certificate.certPEM, test.certificate.keyPEM
 			}
-			user, response := ask(t, config)
+			user, response := authenticatedUser(t, config)
 			if response.StatusCode != test.status || user.Name != test.user || !slices.Equal(user.Groups, test.groups) {
 				t.Errorf("response = %d, user %+v, want %d, user %s, groups %v", response.StatusCode, user, test.status, test.user, test.groups)
 			}
@@ -341,7 +341,7 @@ func TestIntermediateCertificate(t *testing.T) {
 	if err != nil || user.GetName() != "dora" {
 		t.Fatalf("user = %v, error %v, want dora", user, err)
 	}
-	if v, _ := certificates.cache.Load(leaf); v.(*verified).until.After(middle.certificate.NotAfter) {
+	if v, _ := certificates.cache.Load(leaf); v.(*verification).until.After(middle.certificate.NotAfter) {
 		t.Error("the cache entry is valid longer than the intermediate certificate, want at most as long")
 	}
 }
@@ -366,7 +366,7 @@ func TestCertificateUID(t *testing.T) {
 		}
 		user, err := certificateUserOf(a.Certificates(), connection(p.certificate))
 		if (err != nil) != test.fails || user != nil && user.GetUID() != test.want {
-			t.Errorf("%v: user = %v, error %v, want uid %q, error: %v", test.subject, user, err, test.want, test.fails)
+			t.Errorf("%v: user = %v, error %v, want uid %q; failed = %v, want %v", test.subject, user, err, test.want, err != nil, test.fails)
 		}
 	}
 }

@@ -61,9 +61,9 @@ func (t *Tokens) add(record []string) error {
 	}
 	switch {
 	case record[0] == "":
-		return errors.New("expected a token in the first column, received none")
+		return errors.New("the token in the first column must not be empty")
 	case record[1] == "":
-		return errors.New("expected the name of a user in the second column, received none")
+		return errors.New("the user name in the second column must not be empty")
 	}
 	hash := sha256.Sum256([]byte(record[0]))
 	if other := t.responses[hash]; other != nil {

@@ -37,8 +37,8 @@ func TestReadTokens(t *testing.T) {
 func TestInvalidTokenFiles(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"good,a,u\nsecret,alice\n", "line 2: expected at least 3 columns"},
-		{"good,a,u\n\n\n,alice,u\n", "line 4: expected a token"},
-		{"secret,,u\n", "line 1: expected the name of a user"},
+		{"good,a,u\n\n\n,alice,u\n", "line 4: the token in the first column must not be empty"},
+		{"secret,,u\n", "line 1: the user name in the second column must not be empty"},
 		{"secret,alice,u\nsecret,bob,u\n", `line 2: expected a token of its own for user "bob"`},
 		{"secret,alice,\"u\nx", "line"},
 		{"secret\",alice,u\n", "line 1"},

@@ -60,7 +60,7 @@ func (s accessSpec) fieldSelector() (parsed fields.Requirements, err error) {
 		return selector.Requirements(), nil
 	}
 	for _, r := range f.Requirements {
-		if !readsField(r) {
+		if !isSupportedField(r) {
 			continue
 		}
 		operator := selection.Equals
@@ -154,9 +154,9 @@ func validateSubject(s *authorizationv1.SubjectAccessReviewSpec) field.ErrorList
 	return nil
 }
 
-// mustBeEmpty returns an error if a review contains metadata, which would have no effect because reviews are not stored.
+// validateNoMetadata returns an error if a review contains metadata, which would have no effect because reviews are not stored.
 // managedFields are ignored.
-func mustBeEmpty(meta metav1.ObjectMeta) field.ErrorList {
+func validateNoMetadata(meta metav1.ObjectMeta) field.ErrorList {
 	if isEmpty(meta) {
 		return nil
 	}
@@ -194,11 +194,11 @@ func (s accessSpec) selectorErrors() string {
 	var texts []string
 	if f := s.resource.FieldSelector; f != nil {
 		_, err := fields.ParseSelector(f.RawSelector)
-		texts = appendIgnored(texts, "fieldSelector", err != nil, f.Requirements, readsField)
+		texts = appendIgnored(texts, "fieldSelector", err != nil, f.Requirements, isSupportedField)
 	}
 	if l := s.resource.LabelSelector; l != nil {
 		_, err := labels.Parse(l.RawSelector)
-		texts = appendIgnored(texts, "labelSelector", err != nil, l.Requirements, readsLabel)
+		texts = appendIgnored(texts, "labelSelector", err != nil, l.Requirements, isSupportedLabel)
 	}
 	return strings.Join(texts, "; ")
 }
@@ -220,12 +220,12 @@ func appendIgnored[R any](texts []string, name string, rawFails bool, list []R, 
 	return append(texts, "spec.resourceAttributes."+name+how)
 }
 
-// readsField reports whether a requirement of a field selector is supported: In or NotIn with a single value.
-func readsField(r metav1.FieldSelectorRequirement) bool {
+// isSupportedField reports whether a requirement of a field selector is supported: In or NotIn with a single value.
+func isSupportedField(r metav1.FieldSelectorRequirement) bool {
 	return len(r.Values) == 1 && (r.Operator == metav1.FieldSelectorOpIn || r.Operator == metav1.FieldSelectorOpNotIn)
 }
 
-func readsLabel(r metav1.LabelSelectorRequirement) bool {
+func isSupportedLabel(r metav1.LabelSelectorRequirement) bool {
 	_, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{r}})
 	return err == nil
 }

@@ -48,7 +48,7 @@ func (r *role) selects(other *role) bool {
 
 // recordChange records that aggregated rules must be computed again if the changed role affects them. affectedBefore reports
 // whether the role affected them before the change; they are then computed again, too.
-func (x *index) recordChange(changed *role, before bool) {
+func (x *index) recordChange(changed *role, affectedBefore bool) {
 	if changed.key.namespace != "" {
 		return
 	}
@@ -57,7 +57,7 @@ func (x *index) recordChange(changed *role, before bool) {
 	} else {
 		delete(x.aggregated, changed.key.name)
 	}
-	x.needsAggregation = x.needsAggregation || before || x.affectsAggregation(changed)
+	x.needsAggregation = x.needsAggregation || affectedBefore || x.affectsAggregation(changed)
 }
 
 // aggregate computes the rules of all aggregated ClusterRoles if a recorded change affects them. It is called after every

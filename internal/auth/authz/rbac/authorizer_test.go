@@ -58,7 +58,7 @@ func TestReasons(t *testing.T) {
 		{newUser("bob"), "get core pods red", `RBAC: [clusterrole.rbac.authorization.k8s.io "none" not found, role.rbac.authorization.k8s.io "none" not found, unsupported role reference kind: "Odd"]`},
 		{newUser("root", authn.MastersGroup), "get core pods", ""},
 	} {
-		if _, reason := w.Allowed(ask(test.user, test.text)); reason != test.want {
+		if _, reason := w.Allowed(newAttributes(test.user, test.text)); reason != test.want {
 			t.Errorf("Allowed(%s, %s): reason = %q, want %q", test.user.Name, test.text, reason, test.want)
 		}
 	}
@@ -72,11 +72,11 @@ func TestForbidden(t *testing.T) {
 		"get - /metrics":                     `forbidden: User "alice" cannot get path "/metrics"`,
 		"get - /<b>&":                        `forbidden: User "alice" cannot get path "/&lt;b&gt;&amp;"`,
 	} {
-		err := ask(newUser("alice"), text).Forbidden("")
+		err := newAttributes(newUser("alice"), text).Forbidden("")
 		if err.Error() != want || err.Status().Code != 403 || err.Status().Reason != "Forbidden" {
 			t.Errorf("Forbidden() of %s = %v, want a 403: %s", text, err, want)
 		}
-		if err := ask(newUser("alice"), text).Forbidden("RBAC: x"); err.Error() != want+": RBAC: x" {
+		if err := newAttributes(newUser("alice"), text).Forbidden("RBAC: x"); err.Error() != want+": RBAC: x" {
 			t.Errorf("Forbidden() of %s with a reason = %v, want %s: RBAC: x", text, err, want)
 		}
 	}
@@ -207,7 +207,7 @@ func TestNewFails(t *testing.T) {
 }
 
 func BenchmarkAllowed(b *testing.B) {
-	w := bootstrapped(b)
+	w := newBootstrappedWorld(b)
 	for i := range 5000 {
 		w.bind(fmt.Sprint("ns", i), "editors", "edit", fmt.Sprint("user:u", i), "group:editors")
 	}
@@ -224,7 +224,7 @@ func BenchmarkAllowed(b *testing.B) {
 		{"denied", newUser("u7", "a", "b"), "patch apps deployments ns8/web", false},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			at := ask(bench.user, bench.text)
+			at := newAttributes(bench.user, bench.text)
 			b.ReportAllocs()
 			for b.Loop() {
 				if allowed, _ := w.Allowed(at); allowed != bench.want {

@@ -58,18 +58,18 @@ func parseBootstrap(text string) (*bootstrapPolicy, error) {
 }
 
 // add parses one line of bootstrap.txt. An indented line is a rule of the role before it.
-func (i *bootstrapPolicy) add(words []string, indented bool) error {
+func (p *bootstrapPolicy) add(words []string, indented bool) error {
 	switch {
-	case indented && len(words) >= 3 && len(i.roles) > 0:
-		role := &i.roles[len(i.roles)-1]
+	case indented && len(words) >= 3 && len(p.roles) > 0:
+		role := &p.roles[len(p.roles)-1]
 		role.Rules = append(role.Rules, parseRule(words))
 		return nil
 	case !indented && words[0] == "role" && len(words) >= 2:
 		role, err := newBootstrapRole(words[1], words[2:])
-		i.roles = append(i.roles, role)
+		p.roles = append(p.roles, role)
 		return err
 	case !indented && words[0] == "binding" && len(words) >= 3:
-		i.bindings = append(i.bindings, newBootstrapBinding(words[1], words[2:]))
+		p.bindings = append(p.bindings, newBootstrapBinding(words[1], words[2:]))
 		return nil
 	}
 	return fmt.Errorf("expected a role, a binding, or a rule of the role before it, received %q", words)

@@ -17,7 +17,7 @@ import (
 )
 
 func TestBootstrapRoles(t *testing.T) {
-	w := bootstrapped(t)
+	w := newBootstrappedWorld(t)
 	w.bind("red", "admins", "admin", "user:adam")
 	w.bind("red", "editors", "edit", "user:eve")
 	w.bind("red", "viewers", "view", "user:vera")
@@ -57,7 +57,7 @@ func TestBootstrapText(t *testing.T) {
 }
 
 func TestReconcileIsIdempotent(t *testing.T) {
-	w := bootstrapped(t)
+	w := newBootstrappedWorld(t)
 	changes, err := Reconcile(w.existing)
 	if err != nil || len(changes) > 0 {
 		t.Errorf("Reconcile() of reconciled roles = %v, %v, want no changes", changes, err)
@@ -111,7 +111,7 @@ func TestReconcile(t *testing.T) {
 			}
 			for _, want := range test.want {
 				if !strings.Contains(string(changes[i].Document), want) {
-					t.Errorf("want %s in the reconciled object, received %s", want, changes[i].Document)
+					t.Errorf("reconciled object = %s, want it to contain %s", changes[i].Document, want)
 				}
 			}
 			if strings.Contains(string(changes[i].Document), `null`) || test.want == nil && strings.Contains(string(changes[i].Document), "aggregationRule") {
@@ -154,7 +154,7 @@ func storedRules(t *testing.T, w *world, name string) []rbacv1.PolicyRule {
 // TestAggregate checks that the rules of aggregated ClusterRoles are applied and follow changes, and that a failed apply is
 // retried.
 func TestAggregate(t *testing.T) {
-	w := bootstrapped(t)
+	w := newBootstrappedWorld(t)
 	var mu sync.Mutex
 	var applied []string
 	ctx, cancel := context.WithCancel(t.Context())

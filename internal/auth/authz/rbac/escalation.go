@@ -82,7 +82,7 @@ func (w *Write) forbidden(o *rbacObject, err error) error {
 	return apierrors.NewForbidden(w.resource(), o.Name, err)
 }
 
-func (a *Authorizer) checkRole(ctx context.Context, authorizes authorizer.Authorizer, w *Write, now, before *rbacObject) error {
+func (a *Authorizer) checkRole(ctx context.Context, authorizes authorizer.Authorizer, w *Write, obj, old *rbacObject) error {
 	err := Check(ctx, authorizes, &Attributes{
 		User: w.User, Verb: "escalate", Group: rbacv1.GroupName, Resource: w.resource().Resource,
 		Namespace: w.Namespace, Name: w.Name,
@@ -90,12 +90,12 @@ func (a *Authorizer) checkRole(ctx context.Context, authorizes authorizer.Author
 	if err == nil {
 		return nil
 	}
-	if err := a.checkHeld(w.User, w.Namespace, now.Rules); err != nil {
-		return w.forbidden(now, err)
+	if err := a.checkHeld(w.User, w.Namespace, obj.Rules); err != nil {
+		return w.forbidden(obj, err)
 	}
-	if now.isAggregated() || before.isAggregated() {
+	if obj.isAggregated() || old.isAggregated() {
 		if err := a.checkHeld(w.User, w.Namespace, allPermissions); err != nil {
-			return w.forbidden(now, errors.New("must have cluster-admin privileges to use the aggregationRule"))
+			return w.forbidden(obj, errors.New("must have cluster-admin privileges to use the aggregationRule"))
 		}
 	}
 	return nil
@@ -105,13 +105,13 @@ func (o *rbacObject) isAggregated() bool {
 	return o.AggregationRule != nil && len(o.AggregationRule.ClusterRoleSelectors) > 0
 }
 
-func (a *Authorizer) checkBinding(ctx context.Context, authorizes authorizer.Authorizer, w *Write, now *rbacObject) error {
-	b := binding{key: namespacedName{w.Namespace, now.Name}, ref: now.RoleRef}
+func (a *Authorizer) checkBinding(ctx context.Context, authorizes authorizer.Authorizer, w *Write, obj *rbacObject) error {
+	b := binding{key: namespacedName{w.Namespace, obj.Name}, ref: obj.RoleRef}
 	resource := "roles"
 	if b.ref.Kind == clusterRoleKind {
 		resource = "clusterroles"
 	}
-	to, ok := b.refersTo()
+	to, ok := b.boundRole()
 	if !ok {
 		return apierrors.NewBadRequest(fmt.Sprintf("roleRef.kind: %s: expected a kind that a binding of this kind can refer to", b.missingRole()))
 	}
@@ -126,7 +126,7 @@ func (a *Authorizer) checkBinding(ctx context.Context, authorizes authorizer.Aut
 		return apierrors.NewNotFound(schema.GroupResource{Group: rbacv1.GroupName, Resource: resource}, b.ref.Name)
 	}
 	if err := a.checkHeld(w.User, w.Namespace, rules); err != nil {
-		return w.forbidden(now, err)
+		return w.forbidden(obj, err)
 	}
 	return nil
 }
@@ -204,10 +204,10 @@ func describeRule(rule *rbacv1.PolicyRule) string {
 
 // isGarbageCollection reports whether a write changes only ownerReferences and finalizers, as the garbage collector does.
 // Such writes are exempt, because the garbage collector does not hold the permissions of the roles that it updates.
-func isGarbageCollection(now, before *rbacObject) bool {
-	same := *now
-	same.OwnerReferences, same.Finalizers = before.OwnerReferences, before.Finalizers
-	same.ManagedFields = before.ManagedFields
-	same.ResourceVersion = cmp.Or(same.ResourceVersion, before.ResourceVersion)
-	return equality.Semantic.DeepEqual(same, *before)
+func isGarbageCollection(obj, old *rbacObject) bool {
+	same := *obj
+	same.OwnerReferences, same.Finalizers = old.OwnerReferences, old.Finalizers
+	same.ManagedFields = old.ManagedFields
+	same.ResourceVersion = cmp.Or(same.ResourceVersion, old.ResourceVersion)
+	return equality.Semantic.DeepEqual(same, *old)
 }

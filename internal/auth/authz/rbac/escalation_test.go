@@ -23,7 +23,7 @@ func largeRule(n int) string {
 }
 
 func TestEscalation(t *testing.T) {
-	w := bootstrapped(t)
+	w := newBootstrappedWorld(t)
 	w.bind("red", "admins", "admin", "user:adam")
 	w.role("", "escalator", "escalate rbac.authorization.k8s.io roles,clusterroles names=x")
 	w.role("", "binder", "bind rbac.authorization.k8s.io clusterroles names=cluster-admin")

@@ -52,8 +52,8 @@ func (w *world) reopen() {
 	w.Authorizer = a
 }
 
-// bootstrapped returns a world that contains the default roles and bindings.
-func bootstrapped(t testing.TB) *world {
+// newBootstrappedWorld returns a world that contains the default roles and bindings.
+func newBootstrappedWorld(t testing.TB) *world {
 	t.Helper()
 	w := newWorld(t)
 	changes, err := Reconcile(w.existing)
@@ -185,8 +185,8 @@ func newBinding(t testing.TB, namespace, name, role string, subjects ...string) 
 	return marshal(t, b)
 }
 
-// ask returns the Attributes of a request in the form VERB GROUP RESOURCE[/SUBRESOURCE] [NAMESPACE[/NAME]], or VERB - PATH.
-func ask(user *authn.User, text string) *Attributes {
+// newAttributes returns the Attributes of a request in the form VERB GROUP RESOURCE[/SUBRESOURCE] [NAMESPACE[/NAME]], or VERB - PATH.
+func newAttributes(user *authn.User, text string) *Attributes {
 	words := strings.Fields(text)
 	a := &Attributes{User: user, Verb: words[0]}
 	if words[1] == "-" {
@@ -209,7 +209,7 @@ func newUser(name string, groups ...string) *authn.User {
 }
 
 func (w *world) may(u *authn.User, text string) bool {
-	allowed, _ := w.Allowed(ask(u, text))
+	allowed, _ := w.Allowed(newAttributes(u, text))
 	return allowed
 }
 
@@ -217,7 +217,7 @@ func (w *world) expect(u *authn.User, want bool, texts ...string) {
 	w.t.Helper()
 	for _, text := range texts {
 		if got := w.may(u, text); got != want {
-			w.t.Errorf("%s may %s: %v, want %v", u.Name, text, got, want)
+			w.t.Errorf("%s may %s = %v, want %v", u.Name, text, got, want)
 		}
 	}
 }

@@ -69,19 +69,19 @@ func TestImpersonate(t *testing.T) {
 		{newUser("m", authn.MastersGroup), authn.User{Name: "bob"}, "list core pods", known, true},
 	} {
 		wanted := test.wanted
-		got, err := Impersonate(t.Context(), w.Authorizer, ask(test.requester, test.request), &wanted)
+		got, err := Impersonate(t.Context(), w.Authorizer, newAttributes(test.requester, test.request), &wanted)
 		switch {
 		case (err == nil) != test.allowed:
-			t.Errorf("%s as %+v: received %+v, error %v, want allowed: %v", test.requester.Name, test.wanted, got, err, test.allowed)
+			t.Errorf("%s as %+v: Impersonate() = %+v, %v; allowed = %v, want %v", test.requester.Name, test.wanted, got, err, err == nil, test.allowed)
 		case err != nil:
 			if !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%s as %+v: want an error with %q, received %q", test.requester.Name, test.wanted, test.want, err)
+				t.Errorf("%s as %+v: Impersonate() = %q, want an error with %q", test.requester.Name, test.wanted, err, test.want)
 			}
 		case strings.Join(got.GetGroups(), " ") != test.want || got.GetName() != wanted.Name || got.GetUID() != wanted.UID || !reflect.DeepEqual(got.GetExtra(), wanted.Extra):
-			t.Errorf("%s as %+v: received %+v, want groups %s", test.requester.Name, test.wanted, got, test.want)
+			t.Errorf("%s as %+v: Impersonate() = %+v, want groups %s", test.requester.Name, test.wanted, got, test.want)
 		}
 		if !reflect.DeepEqual(wanted, test.wanted) {
-			t.Errorf("Impersonate changed its argument: want %+v, received %+v", test.wanted, wanted)
+			t.Errorf("argument after Impersonate() = %+v, want %+v", wanted, test.wanted)
 		}
 	}
 }

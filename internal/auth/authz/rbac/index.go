@@ -97,7 +97,7 @@ func (x *index) setBinding(at namespacedName, o *object) {
 	x.removeBinding(at)
 	b := &binding{key: at, ref: o.RoleRef, subjects: o.Subjects}
 	x.bindings[at] = b
-	if to, ok := b.refersTo(); ok {
+	if to, ok := b.boundRole(); ok {
 		if b.role = x.roles[to]; b.role == nil {
 			b.role = &role{key: to}
 			x.roles[to] = b.role
@@ -140,7 +140,7 @@ func (x *index) removeBinding(at namespacedName) {
 
 // list returns the map that contains the grants of a subject, and the subject's name in that map; nil for an invalid
 // subject.
-func (x *index) list(b *binding, s *rbacv1.Subject) (in map[namespacedName][]grant, name string) {
+func (x *index) list(b *binding, s *rbacv1.Subject) (grants map[namespacedName][]grant, name string) {
 	switch s.Kind {
 	case rbacv1.UserKind:
 		return x.users, s.Name
@@ -154,9 +154,9 @@ func (x *index) list(b *binding, s *rbacv1.Subject) (in map[namespacedName][]gra
 	return nil, ""
 }
 
-// refersTo returns the namespace and name of the bound role; false if the roleRef is invalid, such as a ClusterRoleBinding
+// boundRole returns the namespace and name of the bound role; false if the roleRef is invalid, such as a ClusterRoleBinding
 // to a Role.
-func (b *binding) refersTo() (at namespacedName, ok bool) {
+func (b *binding) boundRole() (at namespacedName, ok bool) {
 	switch b.ref.Kind {
 	case clusterRoleKind:
 		return namespacedName{"", b.ref.Name}, true

@@ -119,12 +119,12 @@ func (m *model) changeRole(t testing.TB, random *rand.Rand, meta metav1.ObjectMe
 	}
 	r := rbacv1.ClusterRole{ObjectMeta: meta, Rules: randomRules(random, 3)}
 	if key.Kind == ClusterRoles {
-		for _, label := range some(random, 2, "x", "y", "z") {
+		for _, label := range randomWords(random, 2, "x", "y", "z") {
 			metav1.SetMetaDataLabel(&r.ObjectMeta, label, "")
 		}
 		if random.IntN(3) == 0 {
 			r.AggregationRule = &rbacv1.AggregationRule{}
-			for _, label := range some(random, 2, "x", "y", "z") {
+			for _, label := range randomWords(random, 2, "x", "y", "z") {
 				r.AggregationRule.ClusterRoleSelectors = append(r.AggregationRule.ClusterRoleSelectors, metav1.LabelSelector{MatchLabels: map[string]string{label: ""}})
 			}
 		}
@@ -137,7 +137,7 @@ func (m *model) changeRole(t testing.TB, random *rand.Rand, meta metav1.ObjectMe
 func questions() (all []*Attributes) {
 	for _, u := range []*authn.User{newUser("a"), newUser("b", "a"), newUser("c", "a", "b"), newUser("system:serviceaccount:red:a"), newUser("system:serviceaccount:blue:b")} {
 		for _, text := range strings.Split("get core pods,get core pods red,list apps deployments/scale blue/a,create core pods/status red/b,get - /healthz/x,list core s blue/b", ",") {
-			all = append(all, ask(u, text))
+			all = append(all, newAttributes(u, text))
 		}
 	}
 	return all
@@ -167,7 +167,7 @@ func TestModel(t *testing.T) {
 		}
 	}
 	if count[true] < 1000 || count[false] < 1000 {
-		t.Errorf("random cases: received %v allowed and denied, want at least 1000 of each", count)
+		t.Errorf("number of random cases: allowed %d, want at least 1000; denied %d, want at least 1000", count[true], count[false])
 	}
 }
 

@@ -36,7 +36,9 @@ type object struct {
 
 // decode decodes JSON into target, a pointer, with case-sensitive field names. Everything that reads RBAC objects must use it:
 // a field that is decoded in one place and ignored in another could bypass a check.
-func decode(text []byte, into any) error { return json.UnmarshalCaseSensitivePreserveInts(text, into) }
+func decode(text []byte, target any) error {
+	return json.UnmarshalCaseSensitivePreserveInts(text, target)
+}
 
 // isAggregated reports whether a role has an aggregationRule, and returns its selectors. It leaves out invalid selectors,
 // which validation rejects.

@@ -67,7 +67,7 @@ func reconcile[T any](existing func(kind, name string) ([]byte, error), kind str
 	if text != nil {
 		stored := new(T)
 		if err := decode(text, stored); err != nil {
-			return nil, fmt.Errorf("%s/%s: expected an object of this kind: %w; delete it, and the next start creates it", kind, meta.Name, err)
+			return nil, fmt.Errorf("%s/%s: cannot decode the object: %w; delete it, and the next start creates it", kind, meta.Name, err)
 		}
 		if operation, result = merge(stored, wanted), stored; operation == Recreate {
 			result = wanted

@@ -84,8 +84,8 @@ func (r *Reviewer) Review(ctx context.Context, u user.Info, resource, namespace 
 }
 
 // read decodes the review from JSON into target, a pointer. Its error is a 400.
-func (q *reviewRequest) read(into any) error {
-	if err := decode(q.body, into); err != nil {
+func (q *reviewRequest) read(target any) error {
+	if err := decode(q.body, target); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	return nil
@@ -97,7 +97,7 @@ func (r *Reviewer) selfAccess(q *reviewRequest) (runtime.Object, error) {
 		return nil, err
 	}
 	spec := accessSpec{resource: review.Spec.ResourceAttributes, path: review.Spec.NonResourceAttributes}
-	if errs := append(spec.validate(), mustBeEmpty(review.ObjectMeta)...); len(errs) > 0 {
+	if errs := append(spec.validate(), validateNoMetadata(review.ObjectMeta)...); len(errs) > 0 {
 		return nil, invalidReview(errs)
 	}
 	review.Status = r.decide(q.ctx, q.user, spec)
@@ -111,7 +111,7 @@ func (r *Reviewer) access(q *reviewRequest) (runtime.Object, error) {
 	}
 	spec := newAccessSpec(&review.Spec)
 	errs := append(spec.validate(), validateSubject(&review.Spec)...)
-	if errs = append(errs, mustBeEmpty(review.ObjectMeta)...); len(errs) > 0 {
+	if errs = append(errs, validateNoMetadata(review.ObjectMeta)...); len(errs) > 0 {
 		return nil, invalidReview(errs)
 	}
 	review.Status = r.decide(q.ctx, subjectOf(&review.Spec), spec)
@@ -192,8 +192,8 @@ func rulesStatus(rules []rbacv1.PolicyRule) authorizationv1.SubjectRulesReviewSt
 
 // addRules adds the rules of source, an authorizer other than RBAC, to the status. If source cannot list its rules, the status
 // is marked as incomplete.
-func addRules(ctx context.Context, status *authorizationv1.SubjectRulesReviewStatus, from authorizer.Authorizer, u user.Info, namespace string) error {
-	resolver, ok := from.(authorizer.RuleResolver)
+func addRules(ctx context.Context, status *authorizationv1.SubjectRulesReviewStatus, source authorizer.Authorizer, u user.Info, namespace string) error {
+	resolver, ok := source.(authorizer.RuleResolver)
 	if !ok {
 		status.Incomplete = true
 		return nil

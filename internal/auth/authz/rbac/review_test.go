@@ -92,13 +92,13 @@ func TestInvalidReviews(t *testing.T) {
 }
 
 // review calls Review and decodes the returned object into target, a pointer.
-func review(t *testing.T, r *Reviewer, u *authn.User, resource, body string, into any) {
+func review(t *testing.T, r *Reviewer, u *authn.User, resource, body string, target any) {
 	t.Helper()
 	answer, err := r.Review(t.Context(), u, resource, "", []byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(answer, into); err != nil {
+	if err := json.Unmarshal(answer, target); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -146,6 +146,6 @@ func TestTokenReview(t *testing.T) {
 
 func TestIsReview(t *testing.T) {
 	if !IsReview("authorization.k8s.io", "subjectaccessreviews") || IsReview("", "subjectaccessreviews") || IsReview("authorization.k8s.io", "pods") {
-		t.Error("IsReview(): want true only for subjectaccessreviews of authorization.k8s.io")
+		t.Error("IsReview() is not true for subjectaccessreviews of authorization.k8s.io only")
 	}
 }

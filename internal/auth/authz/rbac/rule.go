@@ -119,15 +119,15 @@ func splitRule(rule *rbacv1.PolicyRule) (single []rbacv1.PolicyRule) {
 }
 
 // covers reports whether rule grants the permission of single, a rule with a single permission.
-func covers(rule, one *rbacv1.PolicyRule) bool {
-	if !has(rule.Verbs, one.Verbs[0]) {
+func covers(rule, single *rbacv1.PolicyRule) bool {
+	if !has(rule.Verbs, single.Verbs[0]) {
 		return false
 	}
-	if len(one.NonResourceURLs) > 0 {
-		return len(rule.ResourceNames) == 0 && hasPath(rule.NonResourceURLs, one.NonResourceURLs[0])
+	if len(single.NonResourceURLs) > 0 {
+		return len(rule.ResourceNames) == 0 && hasPath(rule.NonResourceURLs, single.NonResourceURLs[0])
 	}
-	return has(rule.APIGroups, one.APIGroups[0]) && coversResource(rule.Resources, one.Resources[0]) &&
-		(len(rule.ResourceNames) == 0 || len(one.ResourceNames) > 0 && slices.Contains(rule.ResourceNames, one.ResourceNames[0]))
+	return has(rule.APIGroups, single.APIGroups[0]) && coversResource(rule.Resources, single.Resources[0]) &&
+		(len(rule.ResourceNames) == 0 || len(single.ResourceNames) > 0 && slices.Contains(rule.ResourceNames, single.ResourceNames[0]))
 }
 
 // coversResource reports whether the resources of a rule include an entry of another rule, which may be a wildcard.

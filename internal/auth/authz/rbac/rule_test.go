@@ -9,9 +9,9 @@ import (
 	"k8s.io/component-helpers/auth/rbac/validation"
 )
 
-// some returns at most most words, selected at random with repetition.
-func some(random *rand.Rand, most int, words ...string) (list []string) {
-	for range random.IntN(most + 1) {
+// randomWords returns at most most words, selected at random with repetition.
+func randomWords(random *rand.Rand, maxWords int, words ...string) (list []string) {
+	for range random.IntN(maxWords + 1) {
 		list = append(list, words[random.IntN(len(words))])
 	}
 	return list
@@ -27,11 +27,11 @@ var (
 
 func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	if random.IntN(4) == 0 {
-		return rbacv1.PolicyRule{Verbs: some(random, 2, someVerbs...), NonResourceURLs: some(random, 3, somePaths...)}
+		return rbacv1.PolicyRule{Verbs: randomWords(random, 2, someVerbs...), NonResourceURLs: randomWords(random, 3, somePaths...)}
 	}
 	return rbacv1.PolicyRule{
-		Verbs: some(random, 3, someVerbs...), APIGroups: some(random, 2, someGroups...),
-		Resources: some(random, 3, someResources...), ResourceNames: some(random, 2, someNames...),
+		Verbs: randomWords(random, 3, someVerbs...), APIGroups: randomWords(random, 2, someGroups...),
+		Resources: randomWords(random, 3, someResources...), ResourceNames: randomWords(random, 2, someNames...),
 	}
 }
 
@@ -51,14 +51,14 @@ func TestMissing(t *testing.T) {
 		_, want := validation.Covers(held, wanted)
 		got := missing(held, wanted)
 		if !equality.Semantic.DeepEqual(got, want) {
-			t.Fatalf("held %v, wanted %v: missing %v, want %v", held, wanted, got, want)
+			t.Fatalf("missing(%v, %v) = %v, want %v", held, wanted, got, want)
 		}
 		if len(got) == 0 && len(wanted) > 0 {
 			complete++
 		}
 	}
 	if complete < 100 {
-		t.Errorf("random cases in which all rules are held: received %d, want at least 100", complete)
+		t.Errorf("number of random cases in which all rules are held = %d, want at least 100", complete)
 	}
 }
 
@@ -90,26 +90,26 @@ func TestAllows(t *testing.T) {
 		}
 		want, _ := validation.Covers([]rbacv1.PolicyRule{rule}, []rbacv1.PolicyRule{asked})
 		if got := allows(&rule, a); got != want {
-			t.Fatalf("%v allows %+v: %v, want %v", rule, a, got, want)
+			t.Fatalf("allows(%v, %+v) = %v, want %v", rule, a, got, want)
 		}
 		count[want]++
 	}
 	if count[true] < 300 || count[false] < 1000 {
-		t.Errorf("random cases: received %v allowed and denied, want at least 300 and 1000", count)
+		t.Errorf("number of random cases: allowed %d, want at least 300; denied %d, want at least 1000", count[true], count[false])
 	}
 }
 
 // TestAllowsSpecialCases tests the rules that TestAllows leaves out.
 func TestAllowsSpecialCases(t *testing.T) {
 	rule := rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: []string{""}}
-	if !allows(&rule, ask(nil, "get core pods")) || allows(&rule, ask(nil, "get core pods ns/a")) {
+	if !allows(&rule, newAttributes(nil, "get core pods")) || allows(&rule, newAttributes(nil, "get core pods ns/a")) {
 		t.Error("a rule with the resource name \"\": want it to allow requests without a name only")
 	}
 	both := rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}, NonResourceURLs: []string{"/x"}}
-	if !allows(&both, ask(nil, "get core pods")) || !allows(&both, ask(nil, "get - /x")) || allows(&both, ask(nil, "get - /y")) {
+	if !allows(&both, newAttributes(nil, "get core pods")) || !allows(&both, newAttributes(nil, "get - /x")) || allows(&both, newAttributes(nil, "get - /y")) {
 		t.Error("a rule for pods and the path /x: want it to allow both, and no other path")
 	}
-	if allows(&rbacv1.PolicyRule{}, ask(nil, "get core pods")) || allows(&rbacv1.PolicyRule{}, ask(nil, "get - /x")) {
+	if allows(&rbacv1.PolicyRule{}, newAttributes(nil, "get core pods")) || allows(&rbacv1.PolicyRule{}, newAttributes(nil, "get - /x")) {
 		t.Error("an empty rule allows a request, want it to allow nothing")
 	}
 }

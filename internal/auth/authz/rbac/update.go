@@ -10,32 +10,32 @@ var Resources = []string{ClusterRoles, Roles, ClusterRoleBindings, RoleBindings}
 type indexUpdater struct{ *Authorizer }
 
 // Change implements informer.Handler.
-func (k indexUpdater) Change(kind string, events []watchcache.Event) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (u indexUpdater) Change(kind string, events []watchcache.Event) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	for _, e := range events {
-		k.put(kind, e.Object, e.Type == watchcache.Deleted)
+		u.put(kind, e.Object, e.Type == watchcache.Deleted)
 	}
-	k.index.aggregate()
+	u.index.aggregate()
 }
 
 // Replace implements informer.Handler.
-func (k indexUpdater) Replace(kind string, objects []*watchcache.Object) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (u indexUpdater) Replace(kind string, objects []*watchcache.Object) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	current := map[namespacedName]bool{}
 	for _, o := range objects {
 		current[namespacedName{o.Namespace(), o.Name()}] = true
 	}
-	for _, at := range k.index.names(kind) {
+	for _, at := range u.index.names(kind) {
 		if !current[at] {
-			k.index.remove(kind, at)
+			u.index.remove(kind, at)
 		}
 	}
 	for _, o := range objects {
-		k.put(kind, o, false)
+		u.put(kind, o, false)
 	}
-	k.index.aggregate()
+	u.index.aggregate()
 }
 
 // put updates the index after one object was written or deleted. An object that cannot be decoded is logged and grants
