@@ -151,13 +151,13 @@ func (o Options) checkListener() error {
 	isTLS := o.TLS != TLS{}
 	switch {
 	case o.InProcess && o.Address != "":
-		return fmt.Errorf("apiserver: Options.Address: expected none with InProcess, received %q; unset one of them", o.Address)
+		return fmt.Errorf("apiserver: Options.Address: must be empty if InProcess is set, received %q; unset one of them", o.Address)
 	case o.InProcess && o.Listener != nil:
-		return errors.New("apiserver: Options.Listener: expected none with InProcess, received one; unset one of them")
+		return errors.New("apiserver: Options.Listener: must be nil if InProcess is set; unset one of them")
 	case o.InProcess && isTLS:
-		return errors.New("apiserver: Options.TLS: expected none with InProcess, which has no listener, received some; unset one of them")
+		return errors.New("apiserver: Options.TLS: must be empty if InProcess is set, because there is no listener; unset one of them")
 	case o.Listener != nil && o.Address != "":
-		return fmt.Errorf("apiserver: Options.Address: expected none with Listener, received %q; unset one of them", o.Address)
+		return fmt.Errorf("apiserver: Options.Address: must be empty if Listener is set, received %q; unset one of them", o.Address)
 	case (o.TLS.CertFile == "") != (o.TLS.KeyFile == ""):
 		return fmt.Errorf("apiserver: Options.TLS: expected CertFile and KeyFile, received CertFile %q and KeyFile %q; set both or none", o.TLS.CertFile, o.TLS.KeyFile)
 	case o.Address == "":
@@ -236,7 +236,7 @@ func (o Options) checkExtensions() error {
 
 // nilError returns the error for a nil value at index i of an option.
 func nilError(name string, i int) error {
-	return fmt.Errorf("apiserver: Options.%s[%d]: expected a value, received nil; remove it", name, i)
+	return fmt.Errorf("apiserver: Options.%s[%d]: must not be nil; remove it", name, i)
 }
 
 // handlers returns the handlers by path prefix, from which it removes the trailing slash. It returns an error if a prefix is
@@ -252,7 +252,7 @@ func (o Options) handlers() (map[string]http.Handler, error) {
 		case slices.Contains(server.ReservedPaths, first):
 			return nil, fmt.Errorf("apiserver: Options.Handlers: expected a path that the server does not serve itself, received %q; choose a prefix other than /%s", path, strings.Join(server.ReservedPaths, ", /"))
 		case h == nil:
-			return nil, fmt.Errorf("apiserver: Options.Handlers[%q]: expected a handler, received nil; remove it", path)
+			return nil, fmt.Errorf("apiserver: Options.Handlers[%q]: must not be nil; remove it", path)
 		case handlers[prefix] != nil:
 			return nil, fmt.Errorf("apiserver: Options.Handlers: expected one handler for %s, received two, with and without a trailing slash; remove one", prefix)
 		}

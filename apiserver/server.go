@@ -55,7 +55,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.isRun = true
 	s.mu.Unlock()
 	if wasRun {
-		return errors.New("apiserver: Run: expected one call, received a second one; use a new Server")
+		return errors.New("apiserver: Run may be called only once; use a new Server")
 	}
 	defer close(s.done)
 	s.err = s.run(ctx)

@@ -593,8 +593,8 @@ func TestRunErrors(t *testing.T) {
 	if err := <-waited; !errors.Is(err, runErr) {
 		t.Errorf("WaitReady() = %v, want the error of Run", err)
 	}
-	if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "second") {
-		t.Errorf("second Run() = %v, want an error that contains \"second\"", err)
+	if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "only once") {
+		t.Errorf("second Run() = %v, want an error that contains \"only once\"", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -624,21 +624,21 @@ func TestOptionErrors(t *testing.T) {
 	}{
 		{apiserver.Options{Address: "localhost"}, `Options.Address: expected HOST:PORT, received "localhost"`},
 		{apiserver.Options{Address: "localhost:http"}, `Options.Address: expected a port from 0 to 65535, received "http"`},
-		{apiserver.Options{Address: ":0", InProcess: true}, `Options.Address: expected none with InProcess, received ":0"`},
-		{apiserver.Options{Listener: listener, InProcess: true}, `Options.Listener: expected none with InProcess`},
-		{apiserver.Options{Listener: listener, Address: ":0"}, `Options.Address: expected none with Listener, received ":0"`},
-		{apiserver.Options{InProcess: true, TLS: apiserver.TLS{ClientCAFile: "x"}}, `Options.TLS: expected none with InProcess`},
+		{apiserver.Options{Address: ":0", InProcess: true}, `Options.Address: must be empty if InProcess is set, received ":0"`},
+		{apiserver.Options{Listener: listener, InProcess: true}, `Options.Listener: must be nil if InProcess is set`},
+		{apiserver.Options{Listener: listener, Address: ":0"}, `Options.Address: must be empty if Listener is set, received ":0"`},
+		{apiserver.Options{InProcess: true, TLS: apiserver.TLS{ClientCAFile: "x"}}, `Options.TLS: must be empty if InProcess is set`},
 		{apiserver.Options{TLS: apiserver.TLS{CertFile: "x"}}, `Options.TLS: expected CertFile and KeyFile, received CertFile "x" and KeyFile ""`},
 		{apiserver.Options{ShutdownTimeout: -1}, `Options.ShutdownTimeout: expected a positive value`},
 		{apiserver.Options{Limits: apiserver.Limits{MaxBodyBytes: -1}}, `Options.Limits.MaxBodyBytes: expected a positive value`},
 		{apiserver.Options{FeatureGates: map[string]bool{"Unknown": true}}, `Options.FeatureGates: expected ServerSideApplyUnsettingFields or ManagedFieldsOptOut, received "Unknown"`},
-		{apiserver.Options{Admission: []admission.Plugin{nil}}, `Options.Admission[0]: expected a value, received nil`},
+		{apiserver.Options{Admission: []admission.Plugin{nil}}, `Options.Admission[0]: must not be nil`},
 		{apiserver.Options{Admission: []admission.Plugin{teamLabel{}, teamLabel{}}}, `Options.Admission[1]: expected a plugin with a unique name, received "TeamLabel"`},
 		{apiserver.Options{Admission: []admission.Plugin{assigner{name: "LimitRanger"}}}, `Options.Admission[0]: expected a plugin with a unique name, received "LimitRanger"`},
-		{apiserver.Options{Authenticators: []authenticator.Request{nil}}, `Options.Authenticators[0]: expected a value`},
-		{apiserver.Options{TokenAuthenticators: []authenticator.Token{nil}}, `Options.TokenAuthenticators[0]: expected a value`},
-		{apiserver.Options{Authorizers: []authorizer.Authorizer{nil}}, `Options.Authorizers[0]: expected a value`},
-		{apiserver.Options{Handlers: map[string]http.Handler{"/info": nil}}, `Options.Handlers["/info"]: expected a handler`},
+		{apiserver.Options{Authenticators: []authenticator.Request{nil}}, `Options.Authenticators[0]: must not be nil`},
+		{apiserver.Options{TokenAuthenticators: []authenticator.Token{nil}}, `Options.TokenAuthenticators[0]: must not be nil`},
+		{apiserver.Options{Authorizers: []authorizer.Authorizer{nil}}, `Options.Authorizers[0]: must not be nil`},
+		{apiserver.Options{Handlers: map[string]http.Handler{"/info": nil}}, `Options.Handlers["/info"]: must not be nil`},
 		{apiserver.Options{Handlers: map[string]http.Handler{"info": handler}}, `expected a path prefix such as /info, received "info"`},
 		{apiserver.Options{Handlers: map[string]http.Handler{"/": handler}}, `expected a path prefix such as /info, received "/"`},
 		{apiserver.Options{Handlers: map[string]http.Handler{"/apis/x": handler}}, `received "/apis/x"; choose a prefix other than /api, /apis`},
