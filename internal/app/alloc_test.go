@@ -7,10 +7,10 @@ import "testing"
 // TestDropAllocatesNoMore checks that omitting managedFields from a response requires no additional allocations, in every
 // encoding. It is excluded from race builds: the race detector empties sync.Pools, which changes the number of allocations.
 func TestDropAllocatesNoMore(t *testing.T) {
-	c := startWithOne(t)
+	c := startWithDeployment(t)
 	for _, media := range allMedia {
-		whole := leastAllocations(getting(t, c, media))
-		less := leastAllocations(getting(t, c, media+";drop=metadata.managedFields"))
+		whole := leastAllocations(newGet(t, c, media))
+		less := leastAllocations(newGet(t, c, media+";drop=metadata.managedFields"))
 		if less > whole {
 			t.Errorf("%s: without managedFields a get allocates %v times, with them %v", media, less, whole)
 		}

@@ -217,7 +217,7 @@ func (s *Server) openStore() error {
 	if s.store = s.config.Store; s.store != nil {
 		return nil
 	}
-	own, err := pebble.Open(pebble.Options{Folder: s.folder("store"), Log: s.config.Log})
+	own, err := pebble.Open(pebble.Options{Folder: s.dir("store"), Log: s.config.Log})
 	if err == nil {
 		s.store = own
 	}
@@ -250,8 +250,8 @@ func (s *Server) startDefinitions(ctx context.Context, objects *registry.Registr
 	return nil
 }
 
-// folder returns the path of a folder in the data directory; "" if everything is stored in memory.
-func (s *Server) folder(name string) string {
+// dir returns the path of the named subdirectory of the data directory; "" if everything is stored in memory.
+func (s *Server) dir(name string) string {
 	if s.config.Folder == "" {
 		return ""
 	}
@@ -318,7 +318,7 @@ func (s *Server) openAuthority() (err error) {
 		hosts = []string{host}
 	}
 	s.Authority, err = authn.Open(authn.Options{
-		Folder: s.folder("pki"), Hosts: hosts,
+		Folder: s.dir("pki"), Hosts: hosts,
 		CertFile: s.config.CertFile, KeyFile: s.config.KeyFile, ClientCAFile: s.config.ClientCAFile,
 	})
 	return err

@@ -44,15 +44,15 @@ func TestApplyTwice(t *testing.T) {
 	yaml := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: same\ndata:\n  a: \"1\"\n"
 	for _, config := range []string{configMap("same", "a", "1"), yaml} {
 		if again := c.apply(configMaps+"/same", "m", config).want(200); again.text != first.text {
-			t.Errorf("received %s, want %s", again.text, first.text)
+			t.Errorf("repeated apply: got %s, want %s", again.text, first.text)
 		}
 	}
 	put := c.call("PUT", configMaps+"/same", first.text).want(200)
 	if put.text != first.text {
-		t.Errorf("received %s, want %s", put.text, first.text)
+		t.Errorf("update without a change: got %s, want %s", put.text, first.text)
 	}
 	if patched := c.call("PATCH", configMaps+"/same", `{"data":{"a":"1"}}`, "Content-Type: "+mergeType).want(200); patched.text != first.text {
-		t.Errorf("received %s, want %s", patched.text, first.text)
+		t.Errorf("patch without a change: got %s, want %s", patched.text, first.text)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestRejectedConfigurations(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := strings.Replace(configMaps+test.path, "default/configmaps/../../", "", 1)
-			c.in(t).call("PATCH", path, test.config, "Content-Type: "+applyType).want(test.code, test.contains)
+			c.withT(t).call("PATCH", path, test.config, "Content-Type: "+applyType).want(test.code, test.contains)
 		})
 	}
 	c.apply(configMaps+"/created", "m", metadata(`"name":"created","resourceVersion":"7"`)).want(201) // Kubernetes ignores a resourceVersion in an apply that creates

@@ -34,7 +34,7 @@ func BenchmarkAuthorizedRequest(b *testing.B) {
 			for b.Loop() {
 				body.Reset(request.body)
 				r.Header["Authorization"] = credentials // the handler removes the header
-				w := nowhere{header: http.Header{}}
+				w := discardWriter{header: http.Header{}}
 				if c.server.handler.ServeHTTP(&w, r); w.code != http.StatusOK {
 					b.Fatalf("response status = %d, want 200", w.code)
 				}

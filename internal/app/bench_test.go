@@ -5,18 +5,18 @@ import (
 	"testing"
 )
 
-// nowhere is an http.ResponseWriter that discards the response.
-type nowhere struct {
+// discardWriter is an http.ResponseWriter that discards the response.
+type discardWriter struct {
 	header http.Header
 	code   int
 }
 
-func (n *nowhere) Header() http.Header         { return n.header }
-func (n *nowhere) Write(p []byte) (int, error) { return len(p), nil }
-func (n *nowhere) WriteHeader(code int)        { n.code = code }
+func (n *discardWriter) Header() http.Header         { return n.header }
+func (n *discardWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (n *discardWriter) WriteHeader(code int)        { n.code = code }
 
-// getting returns a function that calls the HTTP handler directly, without a connection, with a get of a Deployment.
-func getting(t testing.TB, c *client, accept string) func() {
+// newGet returns a function that calls the HTTP handler directly, without a connection, with a get of a Deployment.
+func newGet(t testing.TB, c *client, accept string) func() {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url+deployments+"/web", nil)
 	if err != nil {
@@ -26,15 +26,15 @@ func getting(t testing.TB, c *client, accept string) func() {
 	r.Header = http.Header{"Accept": {accept}}
 	return func() {
 		r.Header["Authorization"] = secret // the handler removes the header
-		w := nowhere{header: http.Header{}}
+		w := discardWriter{header: http.Header{}}
 		if c.server.handler.ServeHTTP(&w, r); w.code != http.StatusOK {
 			t.Fatalf("response status = %d, want 200", w.code)
 		}
 	}
 }
 
-// startWithOne starts a server that stores one Deployment and accepts the token "secret" of an administrator.
-func startWithOne(t testing.TB) *client {
+// startWithDeployment starts a server that stores one Deployment and accepts the token "secret" of an administrator.
+func startWithDeployment(t testing.TB) *client {
 	t.Helper()
 	c := start(t, Config{Drop: true}, `secret,admin,1,"system:masters"`)
 	c.call("PATCH", deployments+"/web?fieldManager=me", deployment("web", "a:1"), "Content-Type: "+applyType).want(201)
@@ -43,11 +43,11 @@ func startWithOne(t testing.TB) *client {
 
 // BenchmarkGet measures the HTTP handler for a get, in every encoding, with and without managedFields.
 func BenchmarkGet(b *testing.B) {
-	c := startWithOne(b)
+	c := startWithDeployment(b)
 	for _, media := range allMedia {
 		for _, drop := range []string{"", ";drop=metadata.managedFields"} {
 			b.Run(media[len("application/"):]+drop, func(b *testing.B) {
-				get := getting(b, c, media+drop)
+				get := newGet(b, c, media+drop)
 				b.ReportAllocs()
 				for b.Loop() {
 					get()

@@ -44,7 +44,7 @@ func startBlocked(t *testing.T, config Config) (c *client, release func()) {
 // that gives the reason, and that writes succeed after the migration.
 func TestBlockedWriteTimesOut(t *testing.T) {
 	c, release := startBlocked(t, Config{Limits: server.Limits{RequestTimeout: 300 * time.Millisecond}})
-	patch := func() *answered {
+	patch := func() *testResponse {
 		return c.call("PATCH", atV1+"/a", `{"size":"large"}`, "Content-Type: "+mergeType)
 	}
 	patch().want(504, "writes to widgets.example.com wait until the managedFields", `"retryAfterSeconds":1`)

@@ -91,7 +91,7 @@ func (s *Server) syncRoles(ctx context.Context) error {
 
 // makeIfAbsent creates an object unless it exists. An existing object is not changed.
 func makeIfAbsent(ctx context.Context, all *registry.Registry, group, resource, body string) error {
-	err := write(ctx, all, all.Create, own{group: group, resource: resource, body: body})
+	err := write(ctx, all, all.Create, systemWrite{group: group, resource: resource, body: body})
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
@@ -102,7 +102,7 @@ func makeIfAbsent(ctx context.Context, all *registry.Registry, group, resource, 
 func makeNetwork(ctx context.Context, all *registry.Registry) error {
 	const group, resource, name = "networking.k8s.io", "servicecidrs", "kubernetes"
 	head := `{"apiVersion":"networking.k8s.io/v1","kind":"ServiceCIDR","metadata":{"name":"` + name + `"},`
-	if err := write(ctx, all, all.Create, own{group: group, resource: resource, body: fmt.Sprintf(`%s"spec":{"cidrs":[%q]}}`, head, service.DefaultCIDR)}); err != nil {
+	if err := write(ctx, all, all.Create, systemWrite{group: group, resource: resource, body: fmt.Sprintf(`%s"spec":{"cidrs":[%q]}}`, head, service.DefaultCIDR)}); err != nil {
 		if apierrors.IsAlreadyExists(err) {
 			return nil
 		}
@@ -110,7 +110,7 @@ func makeNetwork(ctx context.Context, all *registry.Registry) error {
 	}
 	ready := fmt.Sprintf(`%s"status":{"conditions":[{"type":"Ready","status":"True","reason":"","message":"Kubernetes default Service CIDR is ready","lastTransitionTime":%q}]}}`,
 		head, all.Now().UTC().Format(time.RFC3339))
-	return write(ctx, all, all.Apply, own{group: group, resource: resource, subresource: "status", name: name, body: ready})
+	return write(ctx, all, all.Apply, systemWrite{group: group, resource: resource, subresource: "status", name: name, body: ready})
 }
 
 // makeRole creates, updates or recreates a default role or binding, depending on the Operation of the change.
@@ -118,7 +118,7 @@ func makeRole(ctx context.Context, all *registry.Registry, resource string, c rb
 	body := string(c.Document)
 	switch c.Operation {
 	case rbac.Update:
-		return write(ctx, all, all.Update, own{group: rbacGroup, resource: resource, name: c.Name, body: body})
+		return write(ctx, all, all.Update, systemWrite{group: rbacGroup, resource: resource, name: c.Name, body: body})
 	case rbac.Recreate:
 		endpoint, err := endpointOf(all, rbacGroup, resource, "")
 		if err != nil {
@@ -128,14 +128,14 @@ func makeRole(ctx context.Context, all *registry.Registry, resource string, c rb
 			return err
 		}
 	}
-	return write(ctx, all, all.Create, own{group: rbacGroup, resource: resource, body: body})
+	return write(ctx, all, all.Create, systemWrite{group: rbacGroup, resource: resource, body: body})
 }
 
-// own is a write that the server makes as systemUser. An empty manager means systemManager.
-type own struct{ group, resource, subresource, namespace, name, body, manager string }
+// systemWrite is a write that the server makes as systemUser. An empty manager means systemManager.
+type systemWrite struct{ group, resource, subresource, namespace, name, body, manager string }
 
 // write performs a write as systemUser with the registry operation do.
-func write(ctx context.Context, all *registry.Registry, do func(context.Context, *registry.Request) (registry.Result, error), o own) error {
+func write(ctx context.Context, all *registry.Registry, do func(context.Context, *registry.Request) (registry.Result, error), o systemWrite) error {
 	endpoint, err := endpointOf(all, o.group, o.resource, o.subresource)
 	if err != nil {
 		return err

@@ -57,12 +57,12 @@ func TestWithoutControllers(t *testing.T) {
 	c.waitFor(allNamespaces+"/going", 404)
 	c.waitFor(allNamespaces+"/default/events/e", 404)
 	if child := c.call("GET", configMaps+"/child", "").want(200); child.get("metadata", "ownerReferences", 0) != "" {
-		t.Errorf("received %s, want no ownerReferences", child.text)
+		t.Errorf("orphaned ConfigMap child: got %s, want no ownerReferences", child.text)
 	}
 }
 
-// forget removes the managedFields of a stored object.
-func (c *client) forget(path string) {
+// dropManagedFields removes the managedFields of a stored object.
+func (c *client) dropManagedFields(path string) {
 	c.t.Helper()
 	c.call("PATCH", path, `{"metadata":{"managedFields":[{}]}}`, "Content-Type: "+mergeType).want(200)
 	if text := c.call("GET", path, "").want(200).text; strings.Contains(text, "managedFields") {
@@ -81,7 +81,7 @@ func TestControllersNeedNoManagedFields(t *testing.T) {
 	events := allNamespaces + "/default/events"
 	c.call("POST", events, `{"metadata":{"name":"e"},"involvedObject":{"namespace":"default"}}`).want(201)
 	for _, path := range []string{configMaps + "/owner", configMaps + "/child", allNamespaces + "/going", inside + "/inside", events + "/e"} {
-		c.forget(path)
+		c.dropManagedFields(path)
 	}
 	c.call("DELETE", configMaps+"/owner?propagationPolicy=Foreground", "").want(200)
 	c.call("DELETE", allNamespaces+"/going", "").want(200)
@@ -102,6 +102,6 @@ func TestControllersKeepOwnership(t *testing.T) {
 	c.waitFor(configMaps+"/owner", 404)
 	child := c.call("GET", configMaps+"/child", "").want(200, `"manager":"ci"`, `"f:color":{}`)
 	if child.get("metadata", "ownerReferences", 0) != "" {
-		t.Errorf("received %s, want no ownerReferences", child.text)
+		t.Errorf("orphaned ConfigMap child: got %s, want no ownerReferences", child.text)
 	}
 }

@@ -40,12 +40,12 @@ func (c *client) makeWidget(name, more string) {
 	c.call("POST", atV1, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"`+name+`"`+more+`},"size":"small"}`).want(201)
 }
 
-// wantUnconverted checks that a watch ends with an ERROR event that names the conversion webhook.
-func (e *events) wantUnconverted() {
+// wantConversionError checks that a watch ends with an ERROR event that names the conversion webhook.
+func (e *events) wantConversionError() {
 	e.t.Helper()
 	event := e.next()
 	if event["type"] != "ERROR" || jsonAt(event, "object", "code") != "500" || !strings.Contains(jsonAt(event, "object", "message"), "conversion webhook") {
-		e.t.Errorf("received %v, expected an error that names the webhook", event)
+		e.t.Errorf("next() = %v, want an ERROR event that names the conversion webhook", event)
 	}
 	if event := e.next(); event != nil {
 		e.t.Errorf("after the ERROR event: received event %v, want the end of the watch", event)
@@ -60,14 +60,14 @@ func TestWatchEndsWithConversionError(t *testing.T) {
 	readable, unreadable, selecting := c.watch(atV1+"?watch=true"), c.watch(atV2+"?watch=true"), c.watch(atV2+"?watch=true&fieldSelector=size%3Dlarge")
 	c.makeWidget("a", "")
 	readable.want("ADDED", "a")
-	unreadable.wantUnconverted()
-	selecting.wantUnconverted()
-	c.watch(atV2 + "?watch=true").wantUnconverted()
+	unreadable.wantConversionError()
+	selecting.wantConversionError()
+	c.watch(atV2 + "?watch=true").wantConversionError()
 }
 
-// TestDifferenceUnconvertedIsToldAtOnce checks that a list of objects that cannot be converted fails with the cause, even if
+// TestDifferenceListReportsConversionError checks that a list of objects that cannot be converted fails with the cause, even if
 // a field selector would select none of them, and that a deletecollection with such a selector deletes nothing.
-func TestDifferenceUnconvertedIsToldAtOnce(t *testing.T) {
+func TestDifferenceListReportsConversionError(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()
 	c.makeWidget("a", "")
@@ -86,8 +86,8 @@ type converter struct {
 	// down makes the next call fail with a 503.
 	down atomic.Bool
 	mu   sync.Mutex
-	// asked contains the number of objects of each received ConversionReview.
-	asked []int
+	// reviewSizes contains the number of objects of each received ConversionReview.
+	reviewSizes []int
 }
 
 func startConverter(t *testing.T) *converter {
@@ -110,18 +110,18 @@ func (c *converter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, objects, _ := strings.Cut(string(text), `"objects":[`)
 	objects, _, _ = strings.Cut(objects, `]},"response"`)
 	c.mu.Lock()
-	c.asked = append(c.asked, strings.Count(objects, before))
+	c.reviewSizes = append(c.reviewSizes, strings.Count(objects, before))
 	c.mu.Unlock()
 	fmt.Fprintf(w, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":%q,"result":{"status":"Success"},"convertedObjects":[%s]}}`,
 		uid, strings.ReplaceAll(objects, before, after))
 }
 
-// take returns and clears the numbers of objects per received ConversionReview.
-func (c *converter) take() []int {
+// takeReviewSizes returns and clears the numbers of objects per received ConversionReview.
+func (c *converter) takeReviewSizes() []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer func() { c.asked = nil }()
-	return c.asked
+	defer func() { c.reviewSizes = nil }()
+	return c.reviewSizes
 }
 
 // config returns the JSON fields of a clientConfig that points to the webhook.
@@ -145,7 +145,7 @@ func TestFieldSelectorWithFailedConversion(t *testing.T) {
 	watch := c.watch(atV2 + "?watch=true&" + large)
 	converter.down.Store(true)
 	c.makeWidget("b", "")
-	watch.wantUnconverted()
+	watch.wantConversionError()
 	c.call("GET", atV1, "").want(200, `"name":"a"`, `"name":"b"`)
 }
 
@@ -157,7 +157,7 @@ func TestFieldSelectorConvertsInBatches(t *testing.T) {
 	const small = "?fieldSelector=size%3Dsmall"
 	wantAsked := func(after string, sizes ...int) {
 		t.Helper()
-		if asked := converter.take(); !slices.Equal(asked, sizes) {
+		if asked := converter.takeReviewSizes(); !slices.Equal(asked, sizes) {
 			t.Errorf("%s: the webhook received batches of %v objects, want %v", after, asked, sizes)
 		}
 	}
@@ -198,7 +198,7 @@ func TestFieldSelectorStopsAtFirstFailure(t *testing.T) {
 		text, _ := io.ReadAll(r.Body)
 		converter.mu.Lock()
 		defer converter.mu.Unlock()
-		converter.asked = append(converter.asked, strings.Count(string(text), `"kind":"Widget"`))
+		converter.reviewSizes = append(converter.reviewSizes, strings.Count(string(text), `"kind":"Widget"`))
 		http.Error(w, "not today", http.StatusServiceUnavailable)
 	})
 	const small, why = "?fieldSelector=size%3Dsmall", "unable to handle the request"
@@ -206,10 +206,10 @@ func TestFieldSelectorStopsAtFirstFailure(t *testing.T) {
 		"a list":     func() { c.call("GET", atV2+small, "").want(500, why) },
 		"a page":     func() { c.call("GET", atV2+small+"&limit=150", "").want(500, why) },
 		"a deletion": func() { c.call("DELETE", atV2+small, "").want(500, why) },
-		"a watch":    func() { c.watch(atV2 + small + "&watch=true").wantUnconverted() },
+		"a watch":    func() { c.watch(atV2 + small + "&watch=true").wantConversionError() },
 	} {
 		ask()
-		if asked := converter.take(); !slices.Equal(asked, []int{100, 1}) {
+		if asked := converter.takeReviewSizes(); !slices.Equal(asked, []int{100, 1}) {
 			t.Errorf("%s: the webhook received batches of %v objects, want [100 1]", name, asked)
 		}
 	}

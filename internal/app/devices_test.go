@@ -25,7 +25,7 @@ func TestDeviceStatusPermissions(t *testing.T) {
 		`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"r"},"subjects":[{"kind":"Group","name":"drivers"}]}`).want(201)
 	c.call("POST", claims, `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"x"},"spec":{"devices":{"requests":[{"name":"one","exactly":{"deviceClassName":"gpus"}}]}}}`).want(201)
 
-	patch := func(body string) *answered {
+	patch := func(body string) *testResponse {
 		return alice.call("PATCH", claims+"/x/status", body, "Content-Type: "+mergeType)
 	}
 	patch(result).want(422, `changing status.allocation or status.reservedFor requires resource=\"resourceclaims/binding\", verb=\"patch\" permission`)

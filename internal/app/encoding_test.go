@@ -53,14 +53,14 @@ func registerHex(t *testing.T) *atomic.Int64 {
 }
 
 // fromHex decodes a response in the hex encoding to JSON. It fails the test if the status code or media type differs.
-func fromHex(t *testing.T, a *answered, code int) string {
+func fromHex(t *testing.T, a *testResponse, code int) string {
 	t.Helper()
 	text, err := hex.DecodeString(a.text)
 	if err != nil || a.code != code || a.header.Get("Content-Type") != hexType {
-		t.Fatalf("received %d %s %q (decoded %s, error %v), want %d %s", a.code, a.header.Get("Content-Type"), a.text, text, err, code, hexType)
+		t.Fatalf("response in the hex encoding: got %d %s %q (decoded %s, error %v), want %d %s", a.code, a.header.Get("Content-Type"), a.text, text, err, code, hexType)
 	}
 	if !json.Valid(text) {
-		t.Fatalf("received %s, want JSON", text)
+		t.Fatalf("response in the hex encoding: got %s, want JSON", text)
 	}
 	return string(text)
 }
@@ -69,7 +69,7 @@ func mustContain(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
 		if !strings.Contains(text, part) {
-			t.Errorf("received %s, want it to contain %q", text, part)
+			t.Errorf("text = %s, want it to contain %q", text, part)
 		}
 	}
 }

@@ -28,8 +28,8 @@ import (
 // allMedia are the media types in which the server encodes responses.
 var allMedia = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor"}
 
-// answerTypes returns a scheme of the Go types that responses can have: built-in kinds, PartialObjectMetadata and Status.
-var answerTypes = sync.OnceValue(func() *runtime.Scheme {
+// responseTypes returns a scheme of the Go types that responses can have: built-in kinds, PartialObjectMetadata and Status.
+var responseTypes = sync.OnceValue(func() *runtime.Scheme {
 	types := runtime.NewScheme()
 	if err := metav1.AddMetaToScheme(types); err != nil {
 		panic(err) // cannot fail: it registers constant types
@@ -45,7 +45,7 @@ var answerTypes = sync.OnceValue(func() *runtime.Scheme {
 // decode decodes text, a response of the given media type, with Kubernetes' own serializers.
 func decode(t testing.TB, media, text string) runtime.Object {
 	t.Helper()
-	types := answerTypes()
+	types := responseTypes()
 	readers := map[string]runtime.Decoder{
 		"application/json":                    json.NewSerializerWithOptions(json.DefaultMetaFactory, types, types, json.SerializerOptions{}),
 		"application/yaml":                    json.NewSerializerWithOptions(json.DefaultMetaFactory, types, types, json.SerializerOptions{Yaml: true}),
@@ -53,21 +53,21 @@ func decode(t testing.TB, media, text string) runtime.Object {
 		"application/cbor":                    kubecbor.NewSerializer(types, types),
 	}
 	if media == "application/yaml" && strings.HasPrefix(text, "{") {
-		t.Errorf("expected YAML, received %.60s", text)
+		t.Errorf("response = %.60s, want YAML", text)
 	}
 	o, _, err := readers[media].Decode([]byte(text), nil, nil)
 	if err != nil {
-		t.Fatalf("%s: %v in %.200q", media, err, text)
+		t.Fatalf("decoding as %s: %v in %.200q", media, err, text)
 	}
 	return o
 }
 
-// managedIn returns the total number of managed fields entries in an object, or in all objects of a list.
-func managedIn(t testing.TB, o runtime.Object) (entries int) {
+// countManagedFields returns the total number of managed fields entries in an object, or in all objects of a list.
+func countManagedFields(t testing.TB, o runtime.Object) (entries int) {
 	t.Helper()
 	if meta.IsListType(o) {
 		err := meta.EachListItem(o, func(item runtime.Object) error {
-			entries += managedIn(t, item)
+			entries += countManagedFields(t, item)
 			return nil
 		})
 		if err != nil {
@@ -125,7 +125,7 @@ func TestFormats(t *testing.T) {
 						t.Fatalf("%s: received %d %s: %s, want success in %s", v.name, answer.code, answer.header.Get("Content-Type"), answer.text, media)
 					}
 					o := decode(t, media, answer.text)
-					if n := managedIn(t, o); n > 0 == drop {
+					if n := countManagedFields(t, o); n > 0 == drop {
 						t.Errorf("%s: received %d managed fields entries with drop=%v in %s", v.name, n, drop, answer.text)
 					}
 					if drop && strings.Contains(answer.text, "managedFields") {
@@ -136,7 +136,7 @@ func TestFormats(t *testing.T) {
 					}
 					plain := decode(t, "application/json", c.call(v.method, v.path, "").text)
 					if drop {
-						forget(t, plain)
+						withoutManagedFields(t, plain)
 					}
 					for _, list := range []runtime.Object{o, plain} {
 						if l, err := meta.ListAccessor(list); err == nil {
@@ -144,7 +144,7 @@ func TestFormats(t *testing.T) {
 						}
 					}
 					if !equality.Semantic.DeepEqual(o, plain) {
-						t.Errorf("%s: received %v\nexpected %v", v.name, o, plain)
+						t.Errorf("%s: got %v\nwant the object of the JSON response, %v", v.name, o, plain)
 					}
 				}
 				if answer := c.call("GET", deployments+"/nobody", "", accept); answer.code != 404 || decode(t, media, answer.text).(*metav1.Status).Reason != metav1.StatusReasonNotFound {
@@ -155,8 +155,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// forget removes managedFields from a decoded object, or from all objects of a list.
-func forget(t testing.TB, o runtime.Object) {
+// withoutManagedFields removes managedFields from a decoded object, or from all objects of a list.
+func withoutManagedFields(t testing.TB, o runtime.Object) {
 	t.Helper()
 	if !meta.IsListType(o) {
 		accessor, err := meta.Accessor(o)
@@ -167,7 +167,7 @@ func forget(t testing.TB, o runtime.Object) {
 		return
 	}
 	err := meta.EachListItem(o, func(item runtime.Object) error {
-		forget(t, item)
+		withoutManagedFields(t, item)
 		return nil
 	})
 	if err != nil {
@@ -195,7 +195,7 @@ func TestFormatsOfWatches(t *testing.T) {
 			}
 			next := eventReader(t, media, response.Body)
 			event, object := next()
-			if event != "ADDED" || managedIn(t, object) > 0 == drop {
+			if event != "ADDED" || countManagedFields(t, object) > 0 == drop {
 				t.Errorf("%s: received %s %v, want ADDED, with managedFields unless they are dropped", accept, event, object)
 			}
 			event, object = next()
@@ -269,7 +269,7 @@ func TestBodies(t *testing.T) {
 // in Kubernetes.
 func TestProtobufWithoutKind(t *testing.T) {
 	c := start(t, Config{})
-	send := func(method, path string, code int, o interface{ Marshal() ([]byte, error) }) *answered {
+	send := func(method, path string, code int, o interface{ Marshal() ([]byte, error) }) *testResponse {
 		t.Helper()
 		raw, err := o.Marshal()
 		if err != nil {

@@ -96,15 +96,15 @@ func (c *client) port() string {
 	return port
 }
 
-// in returns a copy of the client that reports failures to the subtest t.
-func (c *client) in(t testing.TB) *client {
+// withT returns a copy of the client that reports failures to the subtest t.
+func (c *client) withT(t testing.TB) *client {
 	other := *c
 	other.t = t
 	return &other
 }
 
-// answered is the response to a request. Its methods fail the test t.
-type answered struct {
+// testResponse is the response to a request. Its methods fail the test t.
+type testResponse struct {
 	t      testing.TB
 	code   int
 	header http.Header
@@ -112,7 +112,7 @@ type answered struct {
 }
 
 // send sends a request without the client's default headers and reads the response.
-func (c *client) send(r *http.Request) *answered {
+func (c *client) send(r *http.Request) *testResponse {
 	c.t.Helper()
 	response, err := c.http.Do(r)
 	if err != nil {
@@ -123,11 +123,11 @@ func (c *client) send(r *http.Request) *answered {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return &answered{c.t, response.StatusCode, response.Header, string(text)}
+	return &testResponse{c.t, response.StatusCode, response.Header, string(text)}
 }
 
 // call sends a request with additional headers "Name: value" and reads the response.
-func (c *client) call(method, path, body string, headers ...string) *answered {
+func (c *client) call(method, path, body string, headers ...string) *testResponse {
 	c.t.Helper()
 	response := c.open(method, path, body, headers...)
 	defer response.Body.Close()
@@ -135,7 +135,7 @@ func (c *client) call(method, path, body string, headers ...string) *answered {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return &answered{c.t, response.StatusCode, response.Header, string(text)}
+	return &testResponse{c.t, response.StatusCode, response.Header, string(text)}
 }
 
 func (c *client) open(method, path, body string, headers ...string) *http.Response {
@@ -157,7 +157,7 @@ func (c *client) open(method, path, body string, headers ...string) *http.Respon
 }
 
 // apply sends an apply request with a field manager and additional headers "Name: value".
-func (c *client) apply(path, manager, config string, headers ...string) *answered {
+func (c *client) apply(path, manager, config string, headers ...string) *testResponse {
 	c.t.Helper()
 	separator := "?"
 	if strings.Contains(path, "?") {
@@ -167,14 +167,14 @@ func (c *client) apply(path, manager, config string, headers ...string) *answere
 }
 
 // want fails the test unless the response has the status code and its body contains all parts. It returns the response.
-func (a *answered) want(code int, contains ...string) *answered {
+func (a *testResponse) want(code int, contains ...string) *testResponse {
 	a.t.Helper()
 	if a.code != code {
-		a.t.Fatalf("received %d %s, want %d", a.code, a.text, code)
+		a.t.Fatalf("response: got status code %d, want %d; body %s", a.code, code, a.text)
 	}
 	for _, part := range contains {
 		if !strings.Contains(a.text, part) {
-			a.t.Fatalf("received %s, want it to contain %q", a.text, part)
+			a.t.Fatalf("response body = %s, want it to contain %q", a.text, part)
 		}
 	}
 	return a
@@ -182,7 +182,7 @@ func (a *answered) want(code int, contains ...string) *answered {
 
 // get returns the value at a path of field names and list indexes in the JSON response, as JSON or, if it is a string, as
 // its text; "" if it is absent.
-func (a *answered) get(path ...any) string {
+func (a *testResponse) get(path ...any) string {
 	a.t.Helper()
 	var v any
 	if err := json.Unmarshal([]byte(a.text), &v); err != nil {
@@ -254,7 +254,7 @@ func (e *events) want(kind, name string) map[string]any {
 	e.t.Helper()
 	event := e.next()
 	if event["type"] != kind || jsonAt(event, "object", "metadata", "name") != name {
-		e.t.Fatalf("received %v, want %s of %q", event, kind, name)
+		e.t.Fatalf("next event = %v, want %s of %q", event, kind, name)
 	}
 	return event
 }

@@ -52,7 +52,7 @@ func TestHealthWithoutCommits(t *testing.T) {
 	c.call("GET", "/healthz", "").want(200)
 	broken := c.call("GET", "/readyz", "").want(500)
 	if want := "[+]ping ok\n[+]store ok\n[-]commits failed: no space left on device\n[+]shutdown ok\nreadyz check failed\n"; broken.text != want {
-		t.Errorf("received %q, want %q", broken.text, want)
+		t.Errorf("/readyz: got %q, want %q", broken.text, want)
 	}
 	c.call("GET", "/readyz?exclude=commits", "").want(200)
 	c.call("GET", "/readyz/commits", "").want(500, "no space left on device")

@@ -43,7 +43,7 @@ func TestTakeOverClientSideApply(t *testing.T) {
 			foreseen := c.apply(configMaps+"/c"+asked+"&dryRun=All", manager, configMap("c", "mine", "2")).want(200, `"mine":"2"`, `"theirs":"1"`)
 			c.call("GET", configMaps+"/c", "").want(200, `"left":"1"`)
 			taken := c.apply(configMaps+"/c"+asked, manager, configMap("c", "mine", "2")).want(200, `"mine":"2"`, `"theirs":"1"`)
-			for _, answer := range []*answered{foreseen, taken} {
+			for _, answer := range []*testResponse{foreseen, taken} {
 				if strings.Contains(answer.text, "client-side-apply") || strings.Contains(answer.text, `"left"`) {
 					t.Errorf("response of the take-over: received %s, want no client-side-apply entry and no data.left", answer.text)
 				}

@@ -35,7 +35,7 @@ var widgetVerbs = []struct {
 
 // callWidgets sends a request of widgetVerbs. In updates, it replaces $ with the current resourceVersion, which updates of
 // custom resources require.
-func (c *client) callWidgets(method, path, body string, headers ...string) *answered {
+func (c *client) callWidgets(method, path, body string, headers ...string) *testResponse {
 	c.t.Helper()
 	if method == http.MethodPut {
 		body = strings.Replace(body, "$", c.call("GET", path, "").want(200).get("metadata", "resourceVersion"), 1)
@@ -59,10 +59,10 @@ func TestMediaOfCustomResources(t *testing.T) {
 			for _, v := range widgetVerbs {
 				answer := c.callWidgets(v.method, v.path, v.body, "Accept: "+accept, "Content-Type: "+v.contentType)
 				if answer.code >= 300 || answer.header.Get("Content-Type") != media {
-					t.Errorf("%s: want success in %s, received %d %s %s", v.name, media, answer.code, answer.header.Get("Content-Type"), answer.text)
+					t.Errorf("%s: got %d %s %s, want success in %s", v.name, answer.code, answer.header.Get("Content-Type"), answer.text, media)
 				}
 				if has := strings.Contains(answer.text, "managedFields"); has == strings.Contains(accept, "drop=") {
-					t.Errorf("%s: response contains managedFields: %v, want %v", v.name, has, !has)
+					t.Errorf("%s: response contains managedFields = %v, want %v", v.name, has, !has)
 				}
 			}
 			if received := c.call("GET", definitions+"/widgets.example.com", "", "Accept: "+accept).want(200).header.Get("Content-Type"); received != media {

@@ -19,15 +19,15 @@ func (c *client) makeNamespace(name, rest string) {
 }
 
 // waitFor repeats a get until the response has the status code and its body contains all parts.
-func (c *client) waitFor(path string, code int, contains ...string) *answered {
+func (c *client) waitFor(path string, code int, contains ...string) *testResponse {
 	c.t.Helper()
-	var a *answered
+	var a *testResponse
 	isWanted := func() bool {
 		a = c.call("GET", path, "")
 		return a.code == code && !slices.ContainsFunc(contains, func(part string) bool { return !strings.Contains(a.text, part) })
 	}
 	if !testwait.Within(testwait.Timeout, isWanted) {
-		c.t.Fatalf("received %d %s, want %d with %q", a.code, a.text, code, contains)
+		c.t.Fatalf("GET %s: got %d %s, want %d with %q", path, a.code, a.text, code, contains)
 	}
 	return a
 }
@@ -117,7 +117,7 @@ func TestNamespaceFinalizers(t *testing.T) {
 	c.call("PATCH", allNamespaces+"/kept", unheld[0], unheld[1]).want(200)
 	c.call("GET", allNamespaces+"/kept", "").want(404)
 
-	finalize := func(name, finalizers string) *answered {
+	finalize := func(name, finalizers string) *testResponse {
 		return c.call("PUT", allNamespaces+"/"+name+"/finalize", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+name+`"},"spec":{"finalizers":`+finalizers+`}}`)
 	}
 	c.makeNamespace("other", "")

@@ -21,7 +21,7 @@ func TestWarningsOfOneOfs(t *testing.T) {
 	const want = `299 - ".template.spec.volumes[name=\"data\"]: configMap was applied, but emptyDir is set, too (owned by \"alice\"); ` +
 		`only one of them may be set; to remove emptyDir, apply emptyDir: {k8s_io__value: unset} beside configMap, by force"`
 	if got := refused.header["Warning"]; len(got) != 1 || got[0] != want {
-		t.Errorf("received warnings %q, want %s", got, want)
+		t.Errorf("apply of a second volume type: got warnings %q, want %s", got, want)
 	}
 	unset := template(`"configMap":{"name":"c"},"emptyDir":{"k8s_io__value":"unset"}`)
 	c.apply(templates+"/t", "bob", unset).want(409, "emptyDir")
@@ -40,16 +40,16 @@ func TestWarningsOfDiscriminators(t *testing.T) {
 		return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"strategy":{` + strategy + `},"selector":{"matchLabels":{"a":"b"}},` +
 			`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`
 	}
-	warns := func(a *answered, texts ...string) {
+	warns := func(a *testResponse, texts ...string) {
 		t.Helper()
 		warnings := strings.Join(a.header["Warning"], "\n")
 		for _, text := range texts {
 			if !strings.Contains(warnings, text) {
-				t.Errorf("received warnings %s, want %s", warnings, text)
+				t.Errorf("warnings = %s, want %s", warnings, text)
 			}
 		}
 		if len(texts) == 0 && warnings != "" {
-			t.Errorf("received warnings %s, want none", warnings)
+			t.Errorf("warnings = %s, want none", warnings)
 		}
 	}
 	warns(c.apply(deployments+"/d", "alice", config("")).want(201))

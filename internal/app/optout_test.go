@@ -20,7 +20,7 @@ func TestDropGate(t *testing.T) {
 			c := start(t, Config{})
 			for _, v := range verbs {
 				answer := c.call(v.method, v.path, v.body, withoutManaged(media), "Content-Type: "+v.contentType)
-				if answer.code >= 300 || managedIn(t, decode(t, media, answer.text)) == 0 {
+				if answer.code >= 300 || countManagedFields(t, decode(t, media, answer.text)) == 0 {
 					t.Errorf("%s: received %d %s, want success with managedFields", v.name, answer.code, answer.text)
 				}
 			}
@@ -31,7 +31,7 @@ func TestDropGate(t *testing.T) {
 			watch := c.open("GET", deployments+"?watch=true", "", withoutManaged(media))
 			defer watch.Body.Close()
 			c.call("POST", deployments, deployment("other", "a:1"))
-			if event, object := eventReader(t, media, watch.Body)(); event != "ADDED" || managedIn(t, object) == 0 {
+			if event, object := eventReader(t, media, watch.Body)(); event != "ADDED" || countManagedFields(t, object) == 0 {
 				t.Errorf("watch: received %s %v, want ADDED with managedFields", event, object)
 			}
 			if metrics := c.call("GET", "/metrics", "").text; strings.Contains(metrics, droppedMetric+"{") {
@@ -74,7 +74,7 @@ func TestDropIsDiscoverable(t *testing.T) {
 		for _, path := range []string{"/openapi/v2", "/openapi/v3/api/v1"} {
 			for _, media := range allMedia {
 				if named := strings.Contains(c.call("GET", path, "").text, media+";drop=metadata.managedFields"); named != drop {
-					t.Errorf("feature gate %v: %s lists the parameter drop for %s: %v, want the value of the gate", drop, path, media, named)
+					t.Errorf("feature gate enabled = %v: %s lists the parameter drop for %s = %v, want %v", drop, path, media, named, drop)
 				}
 			}
 		}
@@ -143,7 +143,7 @@ func TestDropDoesNotChangeWrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told = append(told, event+" "+masked.ReplaceAllString(string(text), `${1}":"…"`))
+			told = append(told, event+" "+variableFields.ReplaceAllString(string(text), `${1}":"…"`))
 		}
 		return told
 	}
@@ -158,5 +158,5 @@ func TestDropDoesNotChangeWrites(t *testing.T) {
 	}
 }
 
-// masked matches the JSON fields whose values differ between servers.
-var masked = regexp.MustCompile(`("(?:uid|creationTimestamp|time|resourceVersion|lastUpdateTime|lastTransitionTime))":"[^"]*"`)
+// variableFields matches the JSON fields whose values differ between servers.
+var variableFields = regexp.MustCompile(`("(?:uid|creationTimestamp|time|resourceVersion|lastUpdateTime|lastTransitionTime))":"[^"]*"`)

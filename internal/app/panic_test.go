@@ -49,7 +49,7 @@ func TestPanic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := c.in(t).send(r)
+		a := c.withT(t).send(r)
 		a.want(500)
 		for field, want := range map[string]string{"kind": "Status", "status": "Failure", "reason": "InternalError", "code": "500"} {
 			if got := a.get(field); got != want {
@@ -57,7 +57,7 @@ func TestPanic(t *testing.T) {
 			}
 		}
 		if !strings.Contains(a.get("message"), "the request made the server panic; the server's log has the stack trace") || strings.Contains(a.text, "on purpose") {
-			t.Errorf("received %s, want a message that refers to the log and does not contain the panic value", a.text)
+			t.Errorf("response after a panic = %s, want a message that refers to the log and does not contain the panic value", a.text)
 		}
 		if !reused {
 			t.Error("the request used a new connection, want the connection of the watch")
@@ -71,7 +71,7 @@ func TestPanic(t *testing.T) {
 	}
 	logged := strings.TrimPrefix(log.String(), before)
 	if n := strings.Count(logged, "\n"); n != 2 || strings.Count(logged, "request panicked") != 2 {
-		t.Errorf("want one line for each panic, received %d: %s", n, logged)
+		t.Errorf("number of log lines = %d, want 2, one for each panic: %s", n, logged)
 	}
 	for _, part := range []string{"level=ERROR", "method=GET", "path=/readyz", `panic="on purpose"`, "stack=", "panic_test.go"} {
 		if strings.Count(logged, part) < 2 {

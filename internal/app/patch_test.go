@@ -14,7 +14,7 @@ func TestPatchKeepsFieldSets(t *testing.T) {
 	applied := c.apply(services+"/web", "alice", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"},"spec":{"ports":[{"name":"a","port":80},{"name":"b","port":443}]}}`).want(201)
 	patched := c.call("PATCH", services+"/web", `{"spec":{"sessionAffinity":"None"}}`, "Content-Type: "+mergeType).want(200)
 	if patched.text != applied.text {
-		t.Errorf("object after a no-op patch: want %s, received %s", applied.text, patched.text)
+		t.Errorf("object after a no-op patch = %s, want %s", patched.text, applied.text)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestUnknownFieldsOfJSONPatches(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("u")).want(201)
 	const patch = `[{"op":"add","path":"/data","value":{"a":"1"},"vaule":2},{"op":"add","path":"/dta","value":{}}]`
-	send := func(validation string) *answered {
+	send := func(validation string) *testResponse {
 		return c.call("PATCH", configMaps+"/u?fieldValidation="+validation, patch, "Content-Type: application/json-patch+json")
 	}
 	if got := strings.Join(send("Warn").want(200).header["Warning"], "; "); got != `299 - "json patch unknown field \"[0].vaule\""; 299 - "unknown field \"dta\""` {
@@ -88,7 +88,7 @@ func TestPatchLimits(t *testing.T) {
 		return "[" + strings.Repeat(operation+",", count-1) + operation + "]"
 	}
 	const add, double = `{"op":"add","path":"/data","value":{"a":"1"}}`, `{"op":"copy","from":"/metadata","path":"/metadata/a"},{"op":"copy","from":"/metadata","path":"/metadata/b"}`
-	send := func(patch string) *answered {
+	send := func(patch string) *testResponse {
 		return c.call("PATCH", configMaps+"/l", patch, "Content-Type: application/json-patch+json")
 	}
 	send(operations(10_000, add)).want(200)

@@ -97,7 +97,7 @@ func TestNonResourcePaths(t *testing.T) {
 	c.apply(configMaps+"/counted", "m", configMap("counted")).want(201)
 	metrics := c.call("GET", "/metrics", "").want(200).text
 	if !strings.Contains(metrics, `apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="APPLY",version="v1"} 1`) {
-		t.Errorf("metrics: want one counted apply of ConfigMaps, received\n%s", metrics)
+		t.Errorf("metrics =\n%s\nwant one counted apply of ConfigMaps", metrics)
 	}
 }
 

@@ -12,6 +12,6 @@ const rbacGroup = "rbac.authorization.k8s.io"
 // aggregate returns a function that applies the rules of an aggregated ClusterRole.
 func aggregate(all *registry.Registry) func(context.Context, rbac.AggregatedRole) error {
 	return func(ctx context.Context, g rbac.AggregatedRole) error {
-		return write(ctx, all, all.Apply, own{group: rbacGroup, resource: "clusterroles", name: g.Name, body: string(g.Configuration), manager: rbac.AggregationManager})
+		return write(ctx, all, all.Apply, systemWrite{group: rbacGroup, resource: "clusterroles", name: g.Name, body: string(g.Configuration), manager: rbac.AggregationManager})
 	}
 }

@@ -139,9 +139,9 @@ func TestLimits(t *testing.T) {
 	var group sync.WaitGroup
 	group.Go(func() {
 		for first := true; ; first = false { // repeats the request if the second one below has arrived first
-			slow := &slowBody{begun: make(chan struct{}), enough: enough, text: strings.NewReader(configMap("slow"))}
+			slow := &slowBody{started: make(chan struct{}), release: enough, text: strings.NewReader(configMap("slow"))}
 			if first {
-				slow.begun = begun
+				slow.started = begun
 			}
 			r, _ := http.NewRequestWithContext(t.Context(), "POST", c.url+configMaps, slow)
 			r.Header = alice.header.Clone()
@@ -156,7 +156,7 @@ func TestLimits(t *testing.T) {
 		}
 	})
 	<-begun
-	var refused *answered
+	var refused *testResponse
 	testwait.For(t, "a second request to be refused", func() bool {
 		if refused = alice.call("POST", configMaps, configMap("second")); refused.code == 429 {
 			return true
@@ -168,29 +168,28 @@ func TestLimits(t *testing.T) {
 	if refused.header.Get("Retry-After") == "" {
 		t.Error("429 without a Retry-After header, want one")
 	}
-	c.call("GET", "/metrics", "").want(200, terminated(429, "POST"))
+	c.call("GET", "/metrics", "").want(200, terminatedMetric(429, "POST"))
 	c.call("POST", configMaps, configMap("admin")).want(201) // the limits do not apply to system:masters
 	close(enough)
 	group.Wait()
 }
 
-// slowBody is a request body whose Read blocks until the channel enough is closed. It closes the channel begun when it is
-// first read.
+// slowBody is a request body whose Read blocks until the channel release is closed. The first Read closes the channel started.
 type slowBody struct {
-	begun  chan struct{}
-	once   sync.Once
-	enough chan struct{}
-	text   *strings.Reader
+	started chan struct{}
+	once    sync.Once
+	release chan struct{}
+	text    *strings.Reader
 }
 
 func (b *slowBody) Read(p []byte) (int, error) {
-	b.once.Do(func() { close(b.begun) })
-	<-b.enough
+	b.once.Do(func() { close(b.started) })
+	<-b.release
 	return b.text.Read(p)
 }
 
-// terminated returns the metric of rejected and aborted requests for ConfigMaps, without its value.
-func terminated(code int, verb string) string {
+// terminatedMetric returns the metric of rejected and aborted requests for ConfigMaps, without its value.
+func terminatedMetric(code int, verb string) string {
 	return fmt.Sprintf("apiserver_request_terminations_total{code=\"%d\",component=\"apiserver\",group=\"\",resource=\"configmaps\",scope=\"resource\",subresource=\"\",verb=%q,version=\"v1\"}", code, verb)
 }
 
@@ -200,7 +199,7 @@ func TestAbortedRequestMetric(t *testing.T) {
 	c := start(t, Config{})
 	c.call("GET", configMaps+"/c?resourceVersion=99999999", "").want(504, "Too large resource version")
 	if metrics := c.call("GET", "/metrics", ""); strings.Contains(metrics.text, "terminations_total{") {
-		t.Errorf("metrics count an answered request as aborted, want none")
+		t.Errorf("a request that the server has answered is counted as aborted, want it not to be counted")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // enough for the request to arrive; the server would answer later
 	defer cancel()
@@ -211,7 +210,7 @@ func TestAbortedRequestMetric(t *testing.T) {
 	if _, err := c.http.Do(r); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("request that the client aborts: received error %v, want %v", err, context.DeadlineExceeded)
 	}
-	c.waitFor("/metrics", 200, terminated(504, "GET")+" 1")
+	c.waitFor("/metrics", 200, terminatedMetric(504, "GET")+" 1")
 }
 
 // TestSlowClients checks that the server ends responses that the client does not read, and that such a request then no
@@ -226,13 +225,13 @@ func TestSlowClients(t *testing.T) {
 	alice := c.withToken("token-a")
 	for name, query := range map[string]string{"a list": "", "a watch": "?watch=true"} {
 		t.Run(name, func(t *testing.T) {
-			unread := alice.in(t).open("GET", configMaps+query, "", "Accept-Encoding: identity") // a compressed response would fit into the window
+			unread := alice.withT(t).open("GET", configMaps+query, "", "Accept-Encoding: identity") // a compressed response would fit into the window
 			defer unread.Body.Close()
 			if query == "" {
-				alice.in(t).call("GET", configMaps+"/large-0", "").want(429)
+				alice.withT(t).call("GET", configMaps+"/large-0", "").want(429)
 			}
-			c.in(t).waitIdle()
-			alice.in(t).call("GET", configMaps+"/large-0", "").want(200)
+			c.withT(t).waitIdle()
+			alice.withT(t).call("GET", configMaps+"/large-0", "").want(200)
 			stuck := time.AfterFunc(20*time.Second, func() {
 				t.Error("the response has not ended 20 s after the write timeout")
 				unread.Body.Close()
@@ -284,7 +283,7 @@ func TestClientErrorsAreNotLogged(t *testing.T) {
 	c.call("POST", configMaps, "{").want(400)
 	c.withToken("wrong").call("GET", configMaps, "").want(401)
 	if log.Len() > 0 {
-		t.Errorf("want an empty log, received:\n%s", &log)
+		t.Errorf("log after client errors =\n%s\nwant an empty log", &log)
 	}
 }
 
@@ -296,7 +295,7 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 		return `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"password":"` + value + `"}}`
 	}
 	c.apply(path, "one", secret("aGlkZGVu")).want(201)
-	for _, refused := range []*answered{
+	for _, refused := range []*testResponse{
 		c.apply(path, "two", secret("c2VjcmV0")).want(409, `the field is a string that is not shown, and would become a string that is not shown`),
 		c.call("PATCH", path, `[{"op":"test","path":"/data/password","value":"c2VjcmV0"}]`, "Content-Type: application/json-patch+json").want(422, "not shown"),
 		c.call("PATCH", path, `[{"op":"add","path":"/data/password/x","value":"c2VjcmV0"}]`, "Content-Type: application/json-patch+json").want(422, "[0].path"),
@@ -339,11 +338,11 @@ func TestMissingBody(t *testing.T) {
 			_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil {
-				t.Fatalf("received error %v, want a response", err)
+				t.Fatalf("ReadResponse() = %v, want a response", err)
 			}
 			answer.Body.Close()
 			if answer.StatusCode != test.code {
-				t.Errorf("received %d, want %d", answer.StatusCode, test.code)
+				t.Errorf("status code of the response = %d, want %d", answer.StatusCode, test.code)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ func makeService(ctx context.Context, all *registry.Registry, address string) {
 	if err != nil {
 		return // the server does not listen, or not on a port
 	}
-	o := own{resource: "services", namespace: "default", name: "kubernetes"}
+	o := systemWrite{resource: "services", namespace: "default", name: "kubernetes"}
 	body := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":{"component":"apiserver","provider":"kubernetes"}},` +
 		`"spec":{%s"ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":` + port + `}],"sessionAffinity":"None","type":"ClusterIP"}}`
 	o.body = fmt.Sprintf(body, `"clusterIP":`+strconv.Quote(service.DefaultCIDR.Masked().Addr().Next().String())+`,`)
@@ -46,7 +46,7 @@ func makeSlice(ctx context.Context, all *registry.Registry, host, port string) e
 	if ip.Unmap().Is4() {
 		family = "IPv4"
 	}
-	return write(ctx, all, all.Apply, own{
+	return write(ctx, all, all.Apply, systemWrite{
 		group: "discovery.k8s.io", resource: "endpointslices", namespace: "default", name: "kubernetes",
 		body: fmt.Sprintf(`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"kubernetes","labels":{"kubernetes.io/service-name":"kubernetes"}},`+
 			`"addressType":%q,"endpoints":[{"addresses":[%q],"conditions":{"ready":true}}],"ports":[{"name":"https","port":%s,"protocol":"TCP"}]}`,

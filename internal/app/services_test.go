@@ -104,7 +104,7 @@ const ownAddress = `"name":"10.96.0.1"`
 // server does not overwrite changes by users.
 func TestOwnService(t *testing.T) {
 	config := Config{Folder: t.TempDir()}
-	var before *answered
+	var before *testResponse
 	t.Run("first", func(t *testing.T) {
 		c := start(t, config)
 		before = c.call("GET", services+"/kubernetes", "").want(200, `"clusterIP":"10.96.0.1"`, `"targetPort":`+c.port(), `"component":"apiserver"`, `"name":"https"`, `"port":443`)

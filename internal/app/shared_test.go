@@ -8,11 +8,11 @@ import (
 	"github.com/cadastre/cadastre/internal/storage/pebble"
 )
 
-// shared is a store that reports that several servers share it. Its Close does nothing.
-type shared struct{ *pebble.Store }
+// sharedStore is a store that reports that several servers share it. Its Close does nothing.
+type sharedStore struct{ *pebble.Store }
 
-func (shared) IsShared() bool { return true }
-func (shared) Close() error   { return nil }
+func (sharedStore) IsShared() bool { return true }
+func (sharedStore) Close() error   { return nil }
 
 // TestSharedStore checks that servers that share a store see each other's writes and CustomResourceDefinitions, and that
 // only the holder of the Lease runs the controllers. When the holder stops, another server takes over.
@@ -26,13 +26,13 @@ func TestSharedStore(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	s, err := Start(t.Context(), Config{Store: shared{one}, Address: "127.0.0.1:0"})
+	s, err := Start(t.Context(), Config{Store: sharedStore{one}, Address: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	first, lease := clientOf(t, s), "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/cadastre-controllers"
 	holder := first.waitFor(lease, 200, `"holderIdentity"`).get("spec", "holderIdentity")
-	second := start(t, Config{Store: shared{one}})
+	second := start(t, Config{Store: sharedStore{one}})
 
 	second.define()
 	first.waitFor("/apis/example.com/v1/widgets", 200)

@@ -38,7 +38,7 @@ func (s *Server) Stop(ctx context.Context) error {
 
 // stopParts stops the components of the server, each before those that it depends on.
 func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
-	stopping.part("requests", func() error { return s.stopServing(ctx) })
+	stopping.stopPart("requests", func() error { return s.stopServing(ctx) })
 	if s.stopControllers != nil {
 		s.stopControllers()
 	}
@@ -46,17 +46,17 @@ func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
 		s.stopDefinitions()
 	}
 	if s.rbac != nil {
-		stopping.part("authorizer", func() error { s.rbac.Close(); return nil })
+		stopping.stopPart("authorizer", func() error { s.rbac.Close(); return nil })
 	}
 	if s.admission != nil {
-		stopping.part("admission configurations", func() error { s.admission.close(); return nil })
+		stopping.stopPart("admission configurations", func() error { s.admission.close(); return nil })
 	}
-	stopping.group(&s.running)
+	stopping.waitForGroup(&s.running)
 	if s.cache != nil {
-		stopping.part("watch cache", func() error { s.cache.Close(); return nil })
+		stopping.stopPart("watch cache", func() error { s.cache.Close(); return nil })
 	}
 	if s.store != nil {
-		stopping.part("store", s.store.Close)
+		stopping.stopPart("store", s.store.Close)
 	}
 }
 
@@ -86,39 +86,39 @@ type shutdown struct {
 	errs  []error
 }
 
-// part calls stop for a component and records its error. Meanwhile active returns its name.
-func (d *shutdown) part(name string, stop func() error) {
-	d.set(func() []string { return []string{name} })
+// stopPart calls stop for a component and records its error. Meanwhile active returns its name.
+func (s *shutdown) stopPart(name string, stop func() error) {
+	s.set(func() []string { return []string{name} })
 	err := stop()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.errs = append(d.errs, err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.errs = append(s.errs, err)
 }
 
-// group waits for the goroutines of a group, which the caller has canceled. Meanwhile active returns their names.
-func (d *shutdown) group(g *goroutines) {
-	d.set(g.names)
+// waitForGroup waits for the goroutines of a group, which the caller has canceled. Meanwhile active returns their names.
+func (s *shutdown) waitForGroup(g *goroutines) {
+	s.set(g.names)
 	g.wait.Wait()
 }
 
-func (d *shutdown) set(names func() []string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.names = names
+func (s *shutdown) set(names func() []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.names = names
 }
 
 // active returns the names of the components that are being stopped, separated by commas.
-func (d *shutdown) active() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return strings.Join(d.names(), ", ")
+func (s *shutdown) active() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.names(), ", ")
 }
 
 // err returns the joined errors of the components that have stopped; nil if there are none.
-func (d *shutdown) err() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return errors.Join(d.errs...)
+func (s *shutdown) err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return errors.Join(s.errs...)
 }
 
 // goroutines is a group of named goroutines. It is safe for concurrent use.

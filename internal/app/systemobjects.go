@@ -23,36 +23,36 @@ type systemObjects struct {
 	every   time.Duration
 }
 
-func (k *systemObjects) run(ctx context.Context) {
-	ticker := time.NewTicker(cmp.Or(k.every, reconcileEvery))
+func (s *systemObjects) run(ctx context.Context) {
+	ticker := time.NewTicker(cmp.Or(s.every, reconcileEvery))
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			k.reconcile(ctx)
+			s.reconcile(ctx)
 		}
 	}
 }
 
 // reconcile creates the system objects that do not exist. It logs failures; the next call tries again.
-func (k *systemObjects) reconcile(ctx context.Context) {
+func (s *systemObjects) reconcile(ctx context.Context) {
 	for _, name := range systemNamespaces {
-		if !k.isMissing(ctx, watchcache.Key{Kind: "core/namespaces", Name: name}) {
+		if !s.isMissing(ctx, watchcache.Key{Kind: "core/namespaces", Name: name}) {
 			continue
 		}
-		if err := makeNamespace(ctx, k.all, name); err != nil && ctx.Err() == nil {
-			k.all.Log.Warn("restoring system namespace failed", "name", name, "error", err)
+		if err := makeNamespace(ctx, s.all, name); err != nil && ctx.Err() == nil {
+			s.all.Log.Warn("restoring system namespace failed", "name", name, "error", err)
 		}
 	}
-	if k.isMissing(ctx, watchcache.Key{Kind: "core/services", Namespace: "default", Name: "kubernetes"}) {
-		makeService(ctx, k.all, k.address)
+	if s.isMissing(ctx, watchcache.Key{Kind: "core/services", Namespace: "default", Name: "kubernetes"}) {
+		makeService(ctx, s.all, s.address)
 	}
 }
 
-func (k *systemObjects) isMissing(ctx context.Context, key watchcache.Key) bool {
-	_, err := k.all.Cache.Get(ctx, key, watchcache.Any)
+func (s *systemObjects) isMissing(ctx context.Context, key watchcache.Key) bool {
+	_, err := s.all.Cache.Get(ctx, key, watchcache.Any)
 	return errors.Is(err, storage.ErrNotFound)
 }
 

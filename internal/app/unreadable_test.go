@@ -19,7 +19,7 @@ const (
 )
 
 // spoil replaces the managedFields of a stored object with managed, which cannot be decoded, and oldText with newText.
-func (c *client) spoil(key watchcache.Key, managed, was, is string) {
+func (c *client) spoil(key watchcache.Key, managed, oldText, newText string) {
 	c.t.Helper()
 	o, err := c.server.cache.Get(c.t.Context(), key, watchcache.Latest)
 	if err != nil {
@@ -27,23 +27,23 @@ func (c *client) spoil(key watchcache.Key, managed, was, is string) {
 	}
 	text := managedFields.ReplaceAllString(o.Text(), `"managedFields":`+managed+`,"name"`)
 	if text == o.Text() {
-		c.t.Fatalf("%s: received %s, want managedFields to replace", o.Key(), text)
+		c.t.Fatalf("%s: object = %s, want it to contain managedFields", o.Key(), text)
 	}
-	spoiled := strings.Replace(text, was, is, 1)
-	if spoiled == text && was != is {
-		c.t.Fatalf("%s: want the text %s to replace, received %s", o.Key(), was, text)
+	spoiled := strings.Replace(text, oldText, newText, 1)
+	if spoiled == text && oldText != newText {
+		c.t.Fatalf("%s: object = %s, want it to contain %s", o.Key(), text, oldText)
 	}
 	if _, _, err := c.server.cache.Commit(c.t.Context(), storage.Write{Key: o.Key(), Value: []byte(spoiled), Expected: o.Revision()}); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
-// until repeats a request until the response contains part.
-func (c *client) until(part, method, path, body string) {
+// retryUntil repeats a request until the response contains part.
+func (c *client) retryUntil(part, method, path, body string) {
 	c.t.Helper()
-	var answer *answered
+	var answer *testResponse
 	if !testwait.Within(testwait.Timeout, func() bool { answer = c.call(method, path, body); return strings.Contains(answer.text, part) }) {
-		c.t.Fatalf("received %d %s, want %q", answer.code, answer.text, part)
+		c.t.Fatalf("%s %s: got %d %s, want a response that contains %q", method, path, answer.code, answer.text, part)
 	}
 }
 
@@ -72,8 +72,8 @@ func TestConfigurationWithUndecodableManagedFields(t *testing.T) {
 	c.spoil(watchcache.Key{Kind: "core/namespaces", Name: "odd"}, unreadable, "", "")
 
 	c.withToken("secret").waitFor("/api/v1/secrets", 200)
-	c.until("as it is", "POST", allNamespaces+"/odd/configmaps?dryRun=All", mapBody("c", `{}`))
-	c.until("later.example.com", "POST", allNamespaces+"/default/secrets?dryRun=All", `{"metadata":{"name":"s"}}`)
+	c.retryUntil("as it is", "POST", allNamespaces+"/odd/configmaps?dryRun=All", mapBody("c", `{}`))
+	c.retryUntil("later.example.com", "POST", allNamespaces+"/default/secrets?dryRun=All", `{"metadata":{"name":"s"}}`)
 	c.call("DELETE", allNamespaces+"/odd", "").want(200)
 	c.waitFor(allNamespaces+"/odd", 404)
 }
@@ -91,7 +91,7 @@ func TestControllersWithUndecodableManagedFields(t *testing.T) {
 	c.call("DELETE", configMaps+"/left?propagationPolicy=Orphan", "").want(200)
 	c.waitFor(configMaps+"/left", 404)
 	if orphan := c.call("GET", configMaps+"/orphan", "").want(200); orphan.get("metadata", "ownerReferences", 0) != "" {
-		t.Errorf("received %s, want no ownerReferences", orphan.text)
+		t.Errorf("ConfigMap orphan = %s, want no ownerReferences", orphan.text)
 	}
 
 	// If an object is deleted because its owner was deleted, its finalizers determine whether its dependents are deleted or
@@ -103,7 +103,7 @@ func TestControllersWithUndecodableManagedFields(t *testing.T) {
 	c.call("DELETE", configMaps+"/first?propagationPolicy=Background", "").want(200)
 	c.waitFor(configMaps+"/second", 404)
 	if third := c.call("GET", configMaps+"/third", "").want(200); third.get("metadata", "ownerReferences", 0) != "" {
-		t.Errorf("received %s, want no ownerReferences", third.text)
+		t.Errorf("ConfigMap third = %s, want no ownerReferences", third.text)
 	}
 }
 
@@ -121,5 +121,5 @@ func TestNamespaceDeletionWithUndecodableObjects(t *testing.T) {
 	c.spoil(watchcache.Key{Kind: "core/pods", Namespace: "odd", Name: "late"}, unreadable, "", "")
 	c.call("DELETE", allNamespaces+"/odd", "").want(200)
 	c.waitFor(inside+"pods/late", 404)
-	c.until("example.com/wait in 1 resource instances", "GET", allNamespaces+"/odd", "")
+	c.retryUntil("example.com/wait in 1 resource instances", "GET", allNamespaces+"/odd", "")
 }

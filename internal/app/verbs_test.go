@@ -37,7 +37,7 @@ func TestCreateAndUpdate(t *testing.T) {
 func TestManagedFieldsOfUpdates(t *testing.T) {
 	c := start(t, Config{})
 	c.apply(configMaps+"/m", "applier", configMap("m", "a", "1")).want(201)
-	put := func(managed string) *answered {
+	put := func(managed string) *testResponse {
 		body := strings.Replace(configMap("m", "a", "1"), `"name":"m"`, `"name":"m","managedFields":`+managed, 1)
 		return c.call("PUT", configMaps+"/m", body).want(200)
 	}
@@ -134,7 +134,7 @@ func TestSubresources(t *testing.T) {
 	c.apply(deployments+"/web/scale", "scaler", scale).want(409, ".spec.replicas")
 	c.apply(deployments+"/web/scale?force=true", "scaler", scale).want(200, `"spec":{"replicas":3}`)
 	c.call("GET", deployments+"/web", "").want(200, `"generation":2`, `"subresource":"scale"`)
-	patch := func(replicas string) *answered {
+	patch := func(replicas string) *testResponse {
 		return c.call("PATCH", deployments+"/web/scale", `{"spec":{"replicas":`+replicas+`}}`, "Content-Type: "+mergeType)
 	}
 	patch("-1").want(422, `Scale.autoscaling \"web\" is invalid: spec.replicas`)

@@ -32,19 +32,19 @@ func TestWatch(t *testing.T) {
 	listed := c.watch(configMaps + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
 	listed.want("ADDED", "w1")
 	if end := listed.next(); end["type"] != "BOOKMARK" || jsonAt(end, "object", "metadata", "annotations", "k8s.io/initial-events-end") != "true" {
-		t.Errorf("received %v, want the end of the initial events", end)
+		t.Errorf("event after the initial state = %v, want the bookmark that ends the initial events", end)
 	}
 
 	short := c.watch(configMaps + "?watch=true&timeoutSeconds=1&allowWatchBookmarks=true")
 	short.want("ADDED", "w1")
 	if end := short.next(); jsonAt(end, "object", "metadata", "annotations", "k8s.io/initial-events-end") != "true" {
-		t.Errorf("received %v, want the bookmark after the initial events", end)
+		t.Errorf("event after the initial state = %v, want the bookmark that ends the initial events", end)
 	}
 	if last := short.next(); last["type"] != "BOOKMARK" {
-		t.Errorf("received %v, want a bookmark before the watch ends", last)
+		t.Errorf("last event before the timeout = %v, want a BOOKMARK", last)
 	}
 	if more := short.next(); more != nil {
-		t.Errorf("received %v, want the end of the watch", more)
+		t.Errorf("event after the timeout = %v, want the end of the watch", more)
 	}
 	c.call("GET", configMaps+"?watch=true&sendInitialEvents=true", "").want(422, "sendInitialEvents requires setting resourceVersionMatch")
 }
@@ -66,7 +66,7 @@ func TestWatchTables(t *testing.T) {
 	w := c.watch(configMaps+"?watch=true", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json")
 	c.call("POST", configMaps, configMap("row")).want(201)
 	if event := w.next(); jsonAt(event, "object", "kind") != "Table" || jsonAt(event, "object", "rows", 0, "cells", 0) != "row" {
-		t.Errorf("received %v, want a Table with the row of the ConfigMap", event)
+		t.Errorf("event = %v, want a Table with the row of the ConfigMap", event)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestWatchEndsDuringInitialEvents(t *testing.T) {
 		s.handler.Drain() // watches end as soon as they begin
 		a := clientOf(t, s).call("GET", "/api/v1/namespaces?watch=true&allowWatchBookmarks=true", "")
 		if a.code == 200 && strings.Contains(a.text, "BOOKMARK") && strings.Count(a.text, "ADDED") != 4 {
-			t.Errorf("received %s, want no bookmark before all 4 initial events", a.text)
+			t.Errorf("response of a watch that ended during the initial events = %s, want no bookmark before all 4 initial events", a.text)
 		}
 		if a.code == 200 && strings.Count(a.text, "ADDED") < 4 {
 			halfway++
@@ -121,10 +121,10 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// TestDifferenceWhatCannotBeAnsweredIsNotDone checks that a request is rejected with 406 before it is executed if its
+// TestDifferenceUnacceptableRequestIsNotExecuted checks that a request is rejected with 406 before it is executed if its
 // response could not be encoded. Kubernetes executes such a write and then answers with 406; such a watch starts there, and
 // ends without an error at the first event.
-func TestDifferenceWhatCannotBeAnsweredIsNotDone(t *testing.T) {
+func TestDifferenceUnacceptableRequestIsNotExecuted(t *testing.T) {
 	c := start(t, Config{})
 	const one, list = ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io", ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 	c.call("POST", configMaps, mapBody("there", `{"a":"1"}`)).want(201)
@@ -142,6 +142,6 @@ func TestDifferenceWhatCannotBeAnsweredIsNotDone(t *testing.T) {
 	}
 	c.call("GET", configMaps+"/new", "").want(404)
 	if after := c.call("GET", configMaps+"/there", "").want(200).text; after != before {
-		t.Errorf("received %s, want the unchanged object %s", after, before)
+		t.Errorf("object after the rejected write = %s, want %s", after, before)
 	}
 }

@@ -158,14 +158,14 @@ func TestPolicyOrder(t *testing.T) {
 	c.call("POST", configMaps, mapBody("m", `{}`)).want(422, "ValidatingAdmissionPolicy 'a' with binding 'a' denied request")
 }
 
-// renaming starts a mutating webhook that changes metadata.name.
-func renaming(t *testing.T) *httptest.Server {
+// startRenamingWebhook starts a mutating webhook that changes metadata.name.
+func startRenamingWebhook(t *testing.T) *httptest.Server {
 	t.Helper()
-	return replacing(t, "/metadata/name", `"another"`)
+	return startReplacingWebhook(t, "/metadata/name", `"another"`)
 }
 
-// replacing starts a mutating webhook that replaces the value at path, a JSON pointer, with value, a JSON text.
-func replacing(t *testing.T, path, value string) *httptest.Server {
+// startReplacingWebhook starts a mutating webhook that replaces the value at path, a JSON pointer, with value, a JSON text.
+func startReplacingWebhook(t *testing.T, path, value string) *httptest.Server {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var review struct{ Request struct{ UID string } }
@@ -184,7 +184,7 @@ func replacing(t *testing.T, path, value string) *httptest.Server {
 func TestDifferenceWebhooksDoNotRename(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, mapBody("there", `{"a":"1"}`)).want(201)
-	hook := renaming(t)
+	hook := startRenamingWebhook(t)
 	c.call("POST", registration+"mutatingwebhookconfigurations", configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, "")).want(201)
 	c.call("POST", configMaps, mapBody("new", `{"a":"1"}`)).want(422, `metadata.name: Invalid value: \"another\": field is immutable`)
 	c.call("PATCH", configMaps+"/there", `{"data":{"a":"2"}}`, "Content-Type: "+mergeType).want(422, "field is immutable")
@@ -207,7 +207,7 @@ func TestWebhooksKeepKindAndNamespace(t *testing.T) {
 		t.Run(test.path, func(t *testing.T) {
 			c := start(t, Config{})
 			c.call("POST", configMaps, mapBody("there", `{"a":"1"}`)).want(201)
-			hook := replacing(t, test.path, fmt.Sprintf("%q", test.value))
+			hook := startReplacingWebhook(t, test.path, fmt.Sprintf("%q", test.value))
 			c.call("POST", registration+"mutatingwebhookconfigurations", configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, "")).want(201)
 			c.call("POST", configMaps, mapBody("new", `{"a":"1"}`)).want(test.code, test.text)
 			c.call("PATCH", configMaps+"/there", `{"data":{"a":"2"}}`, "Content-Type: "+mergeType).want(test.code, test.text)
@@ -241,8 +241,8 @@ func TestWebhooksAndCustomResources(t *testing.T) {
 				"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"replicas":{"type":"integer"}}}}}}}]}}`).want(201)
 			c.waitFor(definitions+"/widgets.example.com", 200, `"InitialNamesAccepted"`)
 			c.call("POST", atV1, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"replicas":1}}`).want(201)
-			hook := replacing(t, test.path, test.value)
-			configured := ofWidgets.Replace(configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))
+			hook := startReplacingWebhook(t, test.path, test.value)
+			configured := toWidgetRules.Replace(configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))
 			c.call("POST", registration+"mutatingwebhookconfigurations", strings.Replace(configured, `"widgets"`, `"`+test.resource+`"`, 1)).want(201)
 			path := atV1 + "/a" + strings.TrimPrefix(test.resource, "widgets")
 			c.call("PATCH", path, `{"spec":{"replicas":2}}`, "Content-Type: "+mergeType).want(test.code, test.text)
@@ -251,17 +251,17 @@ func TestWebhooksAndCustomResources(t *testing.T) {
 	}
 }
 
-// ofWidgets replaces the resource configmaps in a webhook configuration with widgets.
-var ofWidgets = strings.NewReplacer(`"apiGroups":[""]`, `"apiGroups":["example.com"]`, `"configmaps"`, `"widgets"`)
+// toWidgetRules replaces the resource configmaps in a webhook configuration with widgets.
+var toWidgetRules = strings.NewReplacer(`"apiGroups":[""]`, `"apiGroups":["example.com"]`, `"configmaps"`, `"widgets"`)
 
-// TestDifferenceWhatWebhooksAddInVainIsNoChange checks that unknown fields that a webhook sets are dropped before the object is
+// TestDifferenceUnknownFieldsOfWebhooksAreNoChange checks that unknown fields that a webhook sets are dropped before the object is
 // compared with the stored object, so a no-op remains a no-op.
-func TestDifferenceWhatWebhooksAddInVainIsNoChange(t *testing.T) {
+func TestDifferenceUnknownFieldsOfWebhooksAreNoChange(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()
-	hook := replacing(t, "/spec", `{"unknown":true}`)
+	hook := startReplacingWebhook(t, "/spec", `{"unknown":true}`)
 	c.makeWidget("a", "")
-	c.call("POST", registration+"mutatingwebhookconfigurations", ofWidgets.Replace(configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
+	c.call("POST", registration+"mutatingwebhookconfigurations", toWidgetRules.Replace(configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
 	first := c.call("PATCH", atV1+"/a", `{"metadata":{"labels":{"a":"1"}}}`, "Content-Type: "+mergeType).want(200, `"generation":1,`)
 	again := c.call("PATCH", atV1+"/a", `{"metadata":{"labels":{"a":"1"}}}`, "Content-Type: "+mergeType).want(200)
 	if first.text != again.text || strings.Contains(again.text, "unknown") {
@@ -278,7 +278,7 @@ func TestConversionFailureIsNotIgnored(t *testing.T) {
 			c.defineUnconverted()
 			hook, calls := hookServer(t)
 			atTwo := strings.NewReplacer(`"apiVersions":["v1"]`, `"apiVersions":["v2"]`)
-			c.call("POST", registration+strings.ToLower(kind)+"s", atTwo.Replace(ofWidgets.Replace(configuration(kind, hook.URL, hook.Certificate().Raw, `"failurePolicy":"Ignore",`)))).want(201)
+			c.call("POST", registration+strings.ToLower(kind)+"s", atTwo.Replace(toWidgetRules.Replace(configuration(kind, hook.URL, hook.Certificate().Raw, `"failurePolicy":"Ignore",`)))).want(201)
 			c.call("POST", atV1, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`).want(500, "conversion webhook for example.com/v1, Kind=Widget failed: Post")
 			c.call("GET", atV1+"/a", "").want(404)
 			if calls.Load() != 0 {
@@ -294,7 +294,7 @@ func TestWebhooksAdmitReviews(t *testing.T) {
 	const reviews = "/apis/authorization.k8s.io/v1/"
 	question := `{"apiVersion":"authorization.k8s.io/v1","kind":"%s","spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods","namespace":"default"}}}`
 	c := start(t, Config{})
-	hook := replacing(t, "/spec/user", `"jane"`)
+	hook := startReplacingWebhook(t, "/spec/user", `"jane"`)
 	ofReviews := strings.NewReplacer(`"apiGroups":[""]`, `"apiGroups":["authorization.k8s.io"]`, `"configmaps"`, `"subjectaccessreviews","localsubjectaccessreviews"`)
 	c.call("POST", registration+"mutatingwebhookconfigurations", ofReviews.Replace(configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
 	c.call("POST", registration+"validatingadmissionpolicies", `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"p"},"spec":{
