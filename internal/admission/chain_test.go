@@ -81,7 +81,7 @@ func TestOrderAndPhases(t *testing.T) {
 	} {
 		err := run(t, test.noOp, &log, test.plugins...)
 		if got := strings.Join(log, ", "); !errors.Is(err, test.err) || got != test.want {
-			t.Errorf("%s: received %q, %v, want %q, %v", test.name, got, err, test.want, test.err)
+			t.Errorf("%s: got calls %q, error %v, want %q, %v", test.name, got, err, test.want, test.err)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestPlans(t *testing.T) {
 		}
 		got := fmt.Sprintf("%s: %v %v %v %v", text, plan.Mutates(), plan.Validates(false), plan.Validates(true), plan.HandlesNoOps())
 		if got != test.want {
-			t.Errorf("%v: received %s, want %s", test.phases, got, test.want)
+			t.Errorf("plan of plugins %v: got %s, want %s", test.phases, got, test.want)
 		}
 	}
 }
@@ -138,16 +138,16 @@ func TestPluginsIsACopy(t *testing.T) {
 	}
 }
 
-// configured is a plugin that handles CREATE in phases that the test can change, and counts the calls of Handles.
-type configured struct {
+// configuredPlugin is a plugin that handles CREATE in phases that the test can change, and counts the calls of Handles.
+type configuredPlugin struct {
 	MutatingOnly
 	phases atomic.Uint32
 	calls  atomic.Int64
 }
 
-func (*configured) Name() string { return "configured" }
+func (*configuredPlugin) Name() string { return "configured" }
 
-func (c *configured) Handles(operation Operation, _ Resource) Phase {
+func (c *configuredPlugin) Handles(operation Operation, _ Resource) Phase {
 	c.calls.Add(1)
 	if operation != Create {
 		return 0
@@ -155,11 +155,11 @@ func (c *configured) Handles(operation Operation, _ Resource) Phase {
 	return Phase(c.phases.Load())
 }
 
-func (*configured) Admit(context.Context, *Attributes) error { return nil }
+func (*configuredPlugin) Admit(context.Context, *Attributes) error { return nil }
 
 // TestInvalidate checks that Handles is called once per endpoint and operation, and once more after each Invalidate.
 func TestInvalidate(t *testing.T) {
-	plugin := &configured{}
+	plugin := &configuredPlugin{}
 	chain := NewChain(plugin)
 	one, other := chain.Endpoint(resourceOf(configMaps)), chain.Endpoint(resourceOf(spaces))
 	resolve := func() (handled bool) {
@@ -168,28 +168,28 @@ func TestInvalidate(t *testing.T) {
 			otherCreate, otherDelete := other.Plan(Create), other.Plan(Delete)
 			handled = create.Mutates() && otherCreate.Mutates()
 			if update != nil || otherDelete != nil {
-				t.Error("received a plan for an operation that no plugin handles, want nil")
+				t.Error("Plan() of an operation that no plugin handles: got a plan, want nil")
 			}
 		}
 		return handled
 	}
 	if resolve() || plugin.calls.Load() != 4 {
-		t.Errorf("before any configuration: expected 4 calls of Handles and no plan, received %d calls", plugin.calls.Load())
+		t.Errorf("before any configuration: got %d calls of Handles or a plan, want 4 calls and no plan", plugin.calls.Load())
 	}
 	plugin.phases.Store(uint32(Mutating))
 	if resolve() || plugin.calls.Load() != 4 {
-		t.Errorf("after a change without Invalidate: expected 4 calls of Handles in total, received %d", plugin.calls.Load())
+		t.Errorf("after a change without Invalidate: got %d calls of Handles in total, want 4", plugin.calls.Load())
 	}
 	chain.Invalidate()
 	if !resolve() || plugin.calls.Load() != 8 {
-		t.Errorf("after Invalidate: expected 8 calls of Handles in total and a plan, received %d calls", plugin.calls.Load())
+		t.Errorf("after Invalidate: got %d calls of Handles in total or no plan, want 8 calls and a plan", plugin.calls.Load())
 	}
 }
 
 // TestInvalidateConcurrently checks that every Plan that is requested after Invalidate has returned reflects the changed
 // configuration, although other goroutines resolve plans at the same time.
 func TestInvalidateConcurrently(t *testing.T) {
-	plugin := &configured{}
+	plugin := &configuredPlugin{}
 	chain := NewChain(plugin)
 	endpoint := chain.Endpoint(resourceOf(configMaps))
 	ctx, stop := context.WithCancel(t.Context())
@@ -254,7 +254,7 @@ func TestReinvocation(t *testing.T) {
 		var log []string
 		err := run(t, false, &log, &fake{name: "tree", phases: Mutating, log: &log}, webhookLike(&log, test.hooks...))
 		if got := strings.Join(log, ", "); err != nil || got != test.want {
-			t.Errorf("%s: received %q, %v, want %q", test.name, got, err, test.want)
+			t.Errorf("%s: got calls %q, error %v, want %q", test.name, got, err, test.want)
 		}
 	}
 }
@@ -343,8 +343,8 @@ func TestReinvocationError(t *testing.T) {
 	}
 }
 
-// unhandled returns the endpoint of ConfigMaps in a chain of twenty plugins that handle nothing.
-func unhandled() *Endpoint {
+// newUnhandledEndpoint returns the endpoint of ConfigMaps in a chain of twenty plugins that handle nothing.
+func newUnhandledEndpoint() *Endpoint {
 	plugins := make([]Plugin, 20)
 	for i := range plugins {
 		plugins[i] = &fake{}
@@ -359,15 +359,15 @@ func admitUnhandled(endpoint *Endpoint) bool {
 
 // TestUnhandledAllocations checks that the chain allocates no memory for a write that no plugin handles.
 func TestUnhandledAllocations(t *testing.T) {
-	endpoint := unhandled()
+	endpoint := newUnhandledEndpoint()
 	if n := testing.AllocsPerRun(100, func() { admitUnhandled(endpoint) }); n > 0 {
-		t.Errorf("expected 0 allocations, received %v", n)
+		t.Errorf("allocations per write that no plugin handles = %v, want 0", n)
 	}
 }
 
 // BenchmarkUnhandled measures the cost of a chain of twenty plugins for a write that none of them handles.
 func BenchmarkUnhandled(b *testing.B) {
-	endpoint := unhandled()
+	endpoint := newUnhandledEndpoint()
 	b.ReportAllocs()
 	for b.Loop() {
 		if admitUnhandled(endpoint) {

@@ -62,7 +62,7 @@ func (r *cacheReader) List(ctx context.Context, resource schema.GroupResource, n
 func (r *cacheReader) kind(resource schema.GroupResource) (string, error) {
 	kind, _ := r.resources.Resource(resource.Group, "", resource.Resource) // the key does not depend on the version
 	if kind == nil {
-		return "", fmt.Errorf("resource %s: expected a resource that the server serves, found none", resource)
+		return "", fmt.Errorf("resource %s is not served", resource)
 	}
 	return kind.StoreName(), nil
 }

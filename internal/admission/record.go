@@ -143,7 +143,7 @@ func (a *Record) Commits() []storage.Write {
 // versioned is the object as webhooks and policies exchange it. In the zero value, nothing has been computed yet.
 type versioned struct {
 	// whole is the object as clients see it, with managedFields. base is the Record.Object from which whole was computed.
-	whole, of document.Value
+	whole, base document.Value
 	// returned is the apiVersion at which the object was sent to the webhook that returned whole; "" if no webhook has
 	// returned the object. The webhook may have returned it at another version.
 	returned string
@@ -181,7 +181,7 @@ func (a *Record) objectAt(v VersionedResource) (document.Value, error) {
 // refresh computes a.current.whole again if a plugin has assigned a.Object since the last computation. If a webhook has
 // returned the object, the managedFields and resourceVersion that the webhook returned are kept.
 func (a *Record) refresh() (err error) {
-	if a.Object.IsAbsent() || !a.current.whole.IsAbsent() && document.Same(a.current.of, a.Object) {
+	if a.Object.IsAbsent() || !a.current.whole.IsAbsent() && document.Same(a.current.base, a.Object) {
 		return nil
 	}
 	whole := document.Value{}
@@ -194,7 +194,7 @@ func (a *Record) refresh() (err error) {
 	} else if whole, err = a.Source.Whole(a.Object); err != nil {
 		return err
 	}
-	a.current.whole, a.current.of = whole, a.Object
+	a.current.whole, a.current.base = whole, a.Object
 	return nil
 }
 
@@ -202,10 +202,10 @@ func (a *Record) refresh() (err error) {
 var serverMetadata = []string{"managedFields", "resourceVersion"}
 
 // withServerMetadata returns obj with managedFields and resourceVersion copied from source.
-func withServerMetadata(obj, from document.Value) document.Value {
+func withServerMetadata(obj, source document.Value) document.Value {
 	metadata := obj.Get("metadata")
 	for _, name := range serverMetadata {
-		if v := from.Lookup("metadata", name); !v.IsAbsent() {
+		if v := source.Lookup("metadata", name); !v.IsAbsent() {
 			metadata = metadata.With(name, v)
 		}
 	}
@@ -234,7 +234,7 @@ func (a *Record) convert(doc document.Value, v VersionedResource) (document.Valu
 // Return records doc, which a webhook returned in response to the object at version v. Record.Object is stale until Settle is
 // called.
 func (a *Record) Return(doc document.Value, v VersionedResource) {
-	a.current.whole, a.current.of, a.current.returned = doc, a.Object, v.APIVersion()
+	a.current.whole, a.current.base, a.current.returned = doc, a.Object, v.APIVersion()
 }
 
 // latest returns the object that the last webhook returned, which may be at another version, or Object if no webhook has
@@ -282,6 +282,6 @@ func (a *Record) Settle() error {
 		metadata = metadata.Without(name)
 	}
 	a.Object = doc.With("metadata", metadata)
-	a.current.of = a.Object
+	a.current.base = a.Object
 	return nil
 }

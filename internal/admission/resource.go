@@ -18,17 +18,17 @@ func NewResource(k *api.Kind, version, subresource string, body schema.GroupVers
 	own := k.APIVersion(version)
 	for _, other := range k.Versions {
 		if apiVersion := k.APIVersion(other); apiVersion != own {
-			r.Equivalents = append(r.Equivalents, at(r, apiVersion))
+			r.Equivalents = append(r.Equivalents, atVersion(r, apiVersion))
 		}
 	}
 	if k.AlsoServedAt != "" && k.AlsoServedAt != own {
-		r.Equivalents = append(r.Equivalents, at(r, k.AlsoServedAt))
+		r.Equivalents = append(r.Equivalents, atVersion(r, k.AlsoServedAt))
 	}
 	return r
 }
 
 // atVersion returns the resource r at another apiVersion.
-func at(r Resource, apiVersion string) VersionedResource {
+func atVersion(r Resource, apiVersion string) VersionedResource {
 	group, version, hasGroup := strings.Cut(apiVersion, "/")
 	if !hasGroup {
 		group, version = "", apiVersion

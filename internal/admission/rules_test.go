@@ -89,7 +89,7 @@ func TestRules(t *testing.T) {
 			got = ""
 		}
 		if got != test.want {
-			t.Errorf("%s: received %q, want %q", test.name, got, test.want)
+			t.Errorf("%s: match() = %q, want %q", test.name, got, test.want)
 		}
 		if mayMatch := (Rules{test.rule}).mayMatch(test.record.Resource, Create, test.equivalent); ok && !mayMatch {
 			t.Errorf("%s: mayMatch = false for a request that the rule matches, want true", test.name)
@@ -167,7 +167,7 @@ func TestCriteria(t *testing.T) {
 		test.record.Reader = reader
 		_, ok, err := criteria.Match(t.Context(), test.record)
 		if got := fmt.Sprint(ok, " ", err); got != test.want {
-			t.Errorf("%s: received %s, want %s", test.name, got, test.want)
+			t.Errorf("%s: Match() = %s, want %s", test.name, got, test.want)
 		}
 	}
 	if none := NewCriteria(nil, nil, all, all); none.MayMatch(attributes(configMaps, "").Resource, Create) {

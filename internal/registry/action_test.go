@@ -70,7 +70,7 @@ var gatedRequests = map[string]func(k *registrytest.Kit, dryRun bool) error{
 // openGated returns a registry with the admission plugin p, the pod "a", and the ConfigMap "gate".
 func openGated(t *testing.T, p *endpointPlugin) *registrytest.Kit {
 	t.Helper()
-	k := registrytest.WithPlugins(t, watchcachetest.OpenStore(t), p)
+	k := registrytest.OpenWithPlugins(t, watchcachetest.OpenStore(t), p)
 	k.Create("pods", "default", `{"metadata":{"name":"a"},"spec":{"terminationGracePeriodSeconds":0,"containers":[{"name":"a","image":"a"}]}}`)
 	k.Create("configmaps", "default", `{"metadata":{"name":"gate"},"data":{"n":"0"}}`)
 	return k
@@ -159,14 +159,14 @@ func TestEvictionCountsOnce(t *testing.T) {
 func TestBindingInTerminatingNamespace(t *testing.T) {
 	var k *registrytest.Kit
 	terminated := false
-	store := registrytest.Hooked{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
+	store := registrytest.HookedStore{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
 		isBinding := slices.ContainsFunc(writes, func(w storage.Write) bool { return strings.Contains(string(w.Value), `"nodeName":"one"`) })
 		if isBinding && !terminated {
 			terminated = true
 			k.Delete("namespaces", "", "team", registry.Background)
 		}
 	}}
-	k = registrytest.WithPlugins(t, store, namespacelifecycle.Plugin{})
+	k = registrytest.OpenWithPlugins(t, store, namespacelifecycle.Plugin{})
 	k.Create("namespaces", "", `{"metadata":{"name":"team"},"spec":{"finalizers":["kubernetes"]}}`)
 	k.Create("pods", "team", `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"a","image":"a"}]}}`)
 	request := subresourceRequest(k, "pods", "a", "binding", `{"metadata":{"name":"a"},"target":{"name":"one"}}`)

@@ -44,7 +44,7 @@ func (p *plugin) Admit(ctx context.Context, a *admission.Attributes) error { ret
 func (p *plugin) Validate(_ context.Context, a *admission.Attributes) error { return p.validate(a) }
 
 func open(t *testing.T, p *plugin) *registrytest.Kit {
-	return registrytest.WithPlugins(t, watchcachetest.OpenStore(t), p)
+	return registrytest.OpenWithPlugins(t, watchcachetest.OpenStore(t), p)
 }
 
 // TestRequireUnchanged checks that a write is repeated, including admission, if an object that a plugin has passed to

@@ -300,7 +300,7 @@ const maxConcurrentDeletions = 32
 // Objects that no longer exist are skipped. The first error stops the deletion of further objects and is returned.
 func (r *Registry) DeleteCollection(ctx context.Context, d Deletion, all []*watchcache.Object) (last storage.Revision, err error) {
 	var newest atomic.Int64
-	d.isOfCollection, d.Warn = true, synchronized(d.Warn)
+	d.isOfCollection, d.Warn = true, serialized(d.Warn)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var failure atomic.Pointer[error]
@@ -327,7 +327,7 @@ func (r *Registry) DeleteCollection(ctx context.Context, d Deletion, all []*watc
 }
 
 // serialized returns a function that calls warn and, unlike warn, may be called concurrently; nil if warn is nil.
-func synchronized(warn func(string)) func(string) {
+func serialized(warn func(string)) func(string) {
 	if warn == nil {
 		return nil
 	}

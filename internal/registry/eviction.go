@@ -383,11 +383,11 @@ func (e *eviction) withDisruption(doc document.Value, budget *policyv1.PodDisrup
 }
 
 // decodeInto decodes doc into target, a pointer. If doc is absent, the target is unchanged.
-func decodeInto(doc document.Value, into any) error {
+func decodeInto(doc document.Value, target any) error {
 	if doc.IsAbsent() {
 		return nil
 	}
-	return json.Unmarshal(doc.AppendJSON(nil), into)
+	return json.Unmarshal(doc.AppendJSON(nil), target)
 }
 
 // documentOf converts a Go value of a Kubernetes API type to a document.

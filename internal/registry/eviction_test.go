@@ -96,7 +96,7 @@ func TestEvictionChecksBudget(t *testing.T) {
 func TestEvictionLosesRaces(t *testing.T) {
 	var k *registrytest.Kit
 	raced := false
-	k = registrytest.Over(t, registrytest.Hooked{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
+	k = registrytest.OpenStore(t, registrytest.HookedStore{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
 		if !raced && k != nil && strings.Contains(string(writes[0].Value), `"disruptedPods":{"a":`) {
 			raced = true
 			if err := evict(k, context.Background(), "b"); err != nil {
@@ -125,7 +125,7 @@ func TestBindingIsBoundOnce(t *testing.T) {
 		return err
 	}
 	raced := false
-	k = registrytest.Over(t, registrytest.Hooked{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
+	k = registrytest.OpenStore(t, registrytest.HookedStore{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
 		if !raced && k != nil && strings.Contains(string(writes[0].Value), `"nodeName":"one"`) {
 			raced = true
 			if err := bind(context.Background(), "two"); err != nil {

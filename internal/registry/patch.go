@@ -78,7 +78,7 @@ func (w *write) splitPatched(patched document.Value) (after decoded, err error) 
 	e := w.Endpoint
 	if !e.isCustomObject() {
 		if patched.Get("apiVersion").Text() == "" {
-			return after, apierrors.NewBadRequest(fmt.Sprintf("apiVersion: expected %s after the patch, received nothing; a patch can't remove it", e.BodyVersion))
+			return after, apierrors.NewBadRequest(fmt.Sprintf("apiVersion: must be %s after the patch; a patch can't remove it", e.BodyVersion))
 		}
 		if patched, err = w.withKind(patched); err != nil {
 			return after, w.invalidPatch(err)

@@ -40,7 +40,7 @@ func TestMaxObjectSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	if size := len(created.Object.Text()); size > document.DefaultMaxBytes || size < document.DefaultMaxBytes-1000 {
-		t.Errorf("size of the largest accepted object: got %d bytes, want %d or up to 1000 fewer", size, document.DefaultMaxBytes)
+		t.Errorf("size of the largest accepted object: got %d bytes, want at most %d, and at most 1000 fewer", size, document.DefaultMaxBytes)
 	}
 	deletion := &Deletion{Endpoint: endpoint, Namespace: "default", Name: "a"}
 	if deleted, err := o.Delete(t.Context(), deletion); err != nil || !deleted.Pending { // this enlarges the object by deletionTimestamp

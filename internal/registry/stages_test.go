@@ -33,7 +33,7 @@ func parse(t testing.TB, text string) document.Value {
 }
 
 // newTestWrite returns a write with the given body to a resource or subresource in the namespace default.
-func (r *Registry) writeTo(t testing.TB, resource, subresource, name, body string) *write {
+func (r *Registry) newTestWrite(t testing.TB, resource, subresource, name, body string) *write {
 	t.Helper()
 	request := r.request(t, resource, "default", name, body)
 	endpoint, err := r.Endpoint(request.Endpoint.Kind, request.Endpoint.Version, subresource)
@@ -94,7 +94,7 @@ func TestFieldValidation(t *testing.T) {
 // TestLoad checks that load returns the live object with its managed fields entries, and no object if it does not exist.
 func TestLoad(t *testing.T) {
 	o := open(t, Options{})
-	w := o.writeTo(t, "configmaps", "", "c", "")
+	w := o.newTestWrite(t, "configmaps", "", "c", "")
 	live, err := w.load(t.Context())
 	if err != nil || live.object != nil || live.operation() != admission.Create || live.revision() != "" {
 		t.Errorf("load() of an object that does not exist: got %+v, %v, want no object and no error", live, err)
@@ -109,7 +109,7 @@ func TestLoad(t *testing.T) {
 	for precondition, want := range map[Existence]bool{ExistenceAny: true, MustExist: true, MustNotExist: false} {
 		w.Precondition = precondition
 		if err := w.checkPrecondition(live); (err == nil) != want {
-			t.Errorf("checkPrecondition() of an existing object, precondition %d: got %v, want success %v", precondition, err, want)
+			t.Errorf("checkPrecondition() of an existing object, precondition %d = %v; success = %v, want %v", precondition, err, err == nil, want)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func TestMerge(t *testing.T) {
 		{"apply", applied, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1","b":"2"}}`, `{"a":"1","b":"2"}`, `{"f:data":{"f:a":{},"f:b":{}}}`},
 		{"apply in conflict", applied, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"2"}}`, `conflict with "tester"`, ""},
 	} {
-		w := o.writeTo(t, "configmaps", "", "c", test.body)
+		w := o.newTestWrite(t, "configmaps", "", "c", test.body)
 		w.Manager = "other"
 		live, err := w.load(t.Context())
 		if err != nil {
@@ -203,7 +203,7 @@ func (labeler) Admit(_ context.Context, a *admission.Attributes) error {
 // that an error of a plugin that is not an API status becomes a 500.
 func TestMutate(t *testing.T) {
 	o := open(t, Options{Admission: admission.NewChain(labeler{})})
-	w := o.writeTo(t, "services", "", "s", "")
+	w := o.newTestWrite(t, "services", "", "s", "")
 	live := &loaded{}
 	m := merged{object: apply.Object{Document: parse(t, `{"apiVersion":"v1","kind":"Service","metadata":{"name":"s","namespace":"default"},"spec":{"ports":[{"port":80}]}}`)}}
 	a, err := w.mutate(t.Context(), live, m, w.Endpoint.admission.Plan(live.operation()))
@@ -214,7 +214,7 @@ func TestMutate(t *testing.T) {
 		t.Errorf("mutate(): got %s, mutated %v, want the label l, the default type, mutated and no managed fields", doc.JSON(), a.mutated)
 	}
 	m.object.Document = m.object.Document.With("data", parse(t, `{"reject":"1"}`))
-	w = o.writeTo(t, "configmaps", "", "s", "")
+	w = o.newTestWrite(t, "configmaps", "", "s", "")
 	m.object.Document = m.object.Document.Without("spec").With("kind", document.NewString("ConfigMap"))
 	if _, err := w.mutate(t.Context(), live, m, w.Endpoint.admission.Plan(live.operation())); !apierrors.IsInternalError(err) {
 		t.Errorf("mutate() with a plugin that fails: got error %v, want a 500", err)
@@ -226,7 +226,7 @@ func TestMutate(t *testing.T) {
 func TestPrepare(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	o := open(t, Options{Now: func() time.Time { return now }})
-	w := o.writeTo(t, "replicationcontrollers", "", "r", "")
+	w := o.newTestWrite(t, "replicationcontrollers", "", "r", "")
 	sent := `{"apiVersion":"v1","kind":"ReplicationController","metadata":{"name":"r","namespace":"default","uid":"sent","deletionTimestamp":"2020-01-01T00:00:00Z"},` +
 		`"spec":{"replicas":2,"selector":{"a":"b"}},"status":{"replicas":9}}`
 	object := apply.Object{Document: parse(t, sent)}
@@ -254,7 +254,7 @@ func TestPrepare(t *testing.T) {
 // unstoredObject returns an object at revision 5 that is not in the store.
 func unstoredObject(t testing.TB, o *Registry, object apply.Object) *watchcache.Object {
 	t.Helper()
-	w := o.writeTo(t, "replicationcontrollers", "", "r", "")
+	w := o.newTestWrite(t, "replicationcontrollers", "", "r", "")
 	unstored, err := o.Cache.Draft(w.key(), encodeJSON(object), 5)
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func unstoredObject(t testing.TB, o *Registry, object apply.Object) *watchcache.
 // object.
 func TestValidate(t *testing.T) {
 	o := open(t, Options{})
-	w := o.writeTo(t, "configmaps", "", "C", "")
+	w := o.newTestWrite(t, "configmaps", "", "C", "")
 	doc := parse(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"C","namespace":"default","uid":"u"}}`)
 	a := &admitted{attributes: admission.NewRecord(admission.Attributes{}, nil)}
 	p := &prepared{object: apply.Object{Document: doc}, validated: doc, unprepared: doc}
@@ -288,7 +288,7 @@ func TestValidate(t *testing.T) {
 // of these conflicts are retried.
 func TestCommit(t *testing.T) {
 	o := open(t, Options{})
-	w := o.writeTo(t, "configmaps", "", "c", "")
+	w := o.newTestWrite(t, "configmaps", "", "c", "")
 	doc := parse(t, fmt.Sprintf(configMap, ""))
 	p := &prepared{object: apply.Object{Document: doc}}
 	namespace, err := o.reader.Get(t.Context(), schema.GroupResource{Resource: "namespaces"}, "", "default")

@@ -60,7 +60,7 @@ type Options struct {
 type Handler struct {
 	Options
 	// serveFiltered runs the filters and then dispatch.
-	filtered handler
+	serveFiltered handler
 	// draining is canceled when the server starts to stop, which ends watches and makes readiness checks fail.
 	draining context.Context
 	drain    context.CancelFunc
@@ -72,7 +72,7 @@ type Handler struct {
 func NewHandler(options Options) *Handler {
 	options.Limits = options.Limits.withDefaults()
 	h := &Handler{Options: options}
-	h.filtered = chain(filters, (*request).dispatch)
+	h.serveFiltered = chain(filters, (*request).dispatch)
 	h.draining, h.drain = context.WithCancel(context.Background())
 	return h
 }
@@ -93,7 +93,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) handle(w http.ResponseWriter, r *http.Request) {
 	h.active.Add(1)
 	defer h.active.Add(-1)
-	_ = h.filtered(&request{h: h, r: r, w: responseWriter{ResponseWriter: w}, start: time.Now()})
+	_ = h.serveFiltered(&request{h: h, r: r, w: responseWriter{ResponseWriter: w}, start: time.Now()})
 }
 
 // growStack grows the stack of the goroutine that serves a request to 16 KiB in one step. Without growStack, the stack would

@@ -36,12 +36,12 @@ func TestWriteDeadlines(t *testing.T) {
 	now := time.Now()
 	first := d.context(timeout, now)
 	if again := d.context(timeout, now.Add(timeout/deadlineSteps-1)); again != first {
-		t.Error("context() in the same step returned a different context, want the same")
+		t.Error("context() returned different contexts for two writes in one step, want one context")
 	}
 	later := now.Add(timeout / deadlineSteps)
 	second := d.context(timeout, later)
 	if second == first {
-		t.Error("context() in the next step returned the same context, want a new one")
+		t.Error("context() returned one context for writes in two steps, want two contexts")
 	}
 	if end, _ := second.Deadline(); end.Before(later.Add(timeout)) {
 		t.Errorf("deadline of the second context: %v after its start, want at least %v", end.Sub(later), timeout)

@@ -23,28 +23,28 @@ type warnings struct {
 }
 
 // add adds a warning, unless the response has it already or the limit is reached.
-func (s *warnings) add(header http.Header, text string) {
-	if text == "" || s.truncated && s.characters >= maxWarningChars || slices.Contains(s.texts, text) {
+func (w *warnings) add(header http.Header, text string) {
+	if text == "" || w.truncated && w.characters >= maxWarningChars || slices.Contains(w.texts, text) {
 		return
 	}
-	s.texts = append(s.texts, text)
-	if s.truncated || s.characters+utf8.RuneCountInString(text) <= maxWarningChars {
-		s.write(header, text)
+	w.texts = append(w.texts, text)
+	if w.truncated || w.characters+utf8.RuneCountInString(text) <= maxWarningChars {
+		w.write(header, text)
 		return
 	}
-	s.truncated, s.characters = true, 0
+	w.truncated, w.characters = true, 0
 	header.Del("Warning")
-	for _, text := range s.texts {
-		s.write(header, text)
+	for _, text := range w.texts {
+		w.write(header, text)
 	}
 }
 
 // write adds a Warning header with the given text, truncated to maxTruncatedWarning characters if w.truncated is true.
-func (s *warnings) write(header http.Header, text string) {
-	if s.truncated && utf8.RuneCountInString(text) > maxTruncatedWarning {
+func (w *warnings) write(header http.Header, text string) {
+	if w.truncated && utf8.RuneCountInString(text) > maxTruncatedWarning {
 		text = string([]rune(text)[:maxTruncatedWarning])
 	}
-	s.characters += utf8.RuneCountInString(text)
+	w.characters += utf8.RuneCountInString(text)
 	clean := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '

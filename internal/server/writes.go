@@ -80,9 +80,9 @@ func (q *request) patch() error {
 	}
 	switch q.patchType {
 	case types.MergePatchType:
-		return q.write(o, q.patchBy(registry.MergePatch))
+		return q.write(o, q.newPatchFunc(registry.MergePatch))
 	case types.JSONPatchType:
-		return q.write(o, q.patchBy(registry.JSONPatch))
+		return q.write(o, q.newPatchFunc(registry.JSONPatch))
 	}
 	endpoint, err := q.endpoint()
 	if err != nil {
@@ -90,7 +90,7 @@ func (q *request) patch() error {
 	}
 	patch, ok := endpoint.StrategicPatch()
 	if ok && q.patchType == types.StrategicMergePatchType {
-		return q.write(o, q.patchBy(patch))
+		return q.write(o, q.newPatchFunc(patch))
 	}
 	return unsupportedMediaType(q.r.Header.Get("Content-Type"), patchTypes(ok)...)
 }
@@ -104,8 +104,8 @@ func patchTypes(strategic bool) []string {
 	return append(all, encoding.ApplyTypes()...)
 }
 
-// patchBy returns a function that sends a write to the registry as a patch of the given type.
-func (q *request) patchBy(patch registry.Patch) func(context.Context, *registry.Request) (registry.Result, error) {
+// newPatchFunc returns a function that sends a write to the registry as a patch of the given type.
+func (q *request) newPatchFunc(patch registry.Patch) func(context.Context, *registry.Request) (registry.Result, error) {
 	return func(ctx context.Context, r *registry.Request) (registry.Result, error) {
 		return q.h.Objects.Patch(ctx, r, patch)
 	}
@@ -183,7 +183,7 @@ func (q *request) writeRequest(endpoint *registry.Endpoint, body registry.Body, 
 		Force:           o.force,
 		TakeOver:        o.takeOver,
 		Precondition:    precondition,
-		AuthorizeCreate: q.mayCreate,
+		AuthorizeCreate: q.authorizeCreate,
 		Warn:            q.warn,
 		ClientGone:      q.disconnected,
 	}
@@ -191,7 +191,7 @@ func (q *request) writeRequest(endpoint *registry.Endpoint, body registry.Body, 
 
 // authorizeCreate returns a 403 unless the user may create the object. The registry calls it before an update or apply creates
 // an object that does not exist.
-func (q *request) mayCreate(ctx context.Context) error {
+func (q *request) authorizeCreate(ctx context.Context) error {
 	a := q.attributes()
 	a.Verb = "create"
 	return rbac.Check(ctx, q.h.Authorizer, a)

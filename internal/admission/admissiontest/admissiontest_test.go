@@ -48,28 +48,28 @@ func TestCases(t *testing.T) {
 		{second.Object, `{apiVersion: v1, kind: Node, metadata: {name: x}}`},
 	} {
 		if !document.Equal(test.got, Parse(test.want)) {
-			t.Errorf("received %s, want %s", test.got.JSON(), test.want)
+			t.Errorf("ParseCases(): got %s, want %s", test.got.JSON(), test.want)
 		}
 	}
 	if second.Operation != admission.Create || second.Answer.Error != "403 Forbidden: no" || !second.Old.IsAbsent() {
 		t.Errorf("second case: received %+v, want a create without an old object, rejected with a 403", second)
 	}
 	if text := FormatCases(all); text != cases {
-		t.Errorf("FormatCases: received %s, want the parsed text %s", text, cases)
+		t.Errorf("FormatCases() = %s, want the parsed text %s", text, cases)
 	}
 }
 
 func TestBadCases(t *testing.T) {
 	for text, want := range map[string]string{
-		"case: a\nobject: {}":                                   "resource: expected a line",
+		"case: a\nobject: {}":                                   "the line resource is missing",
 		"case: a\nresource: widgets":                            `received "widgets"`,
-		"case: a\nresource: pods\nsubject: x":                   "expected a key of a case",
+		"case: a\nresource: pods\nsubject: x":                   "the key is unknown",
 		"case: a\nresource: pods\nstored: {kind: Widget}":       `received "Widget"`,
 		"case: a\nresource: pods\nobject: {":                    "object: ",
-		"case: a\nresource: pods\n\n# A comment without a case": "resource: expected a line",
+		"case: a\nresource: pods\n\n# A comment without a case": "the line resource is missing",
 	} {
 		if _, err := ParseCases(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: received %v, want %q", text, err, want)
+			t.Errorf("ParseCases(%q) = %v, want an error with %q", text, err, want)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestReader(t *testing.T) {
 			names = append(names, object.Document.Lookup("metadata", "name").Text())
 		}
 		if got := strings.Join(names, " "); err != nil || got != want {
-			t.Errorf("%q: received %q, %v, want %q", namespace, got, err, want)
+			t.Errorf("List() of namespace %q: got names %q, error %v, want %q", namespace, got, err, want)
 		}
 	}
 	if object, err := r.Get(t.Context(), resource, "ns", "b"); err != nil || !object.Exists() {
@@ -104,7 +104,7 @@ func TestErrorText(t *testing.T) {
 		{apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "x"), `404 NotFound: pods "x" not found`},
 	} {
 		if got := ErrorText(test.err); got != test.want {
-			t.Errorf("received %s, want %s", got, test.want)
+			t.Errorf("ErrorText(%v) = %s, want %s", test.err, got, test.want)
 		}
 	}
 }
@@ -112,6 +112,6 @@ func TestErrorText(t *testing.T) {
 func TestPrune(t *testing.T) {
 	got := Prune(Parse(`{a: null, b: {}, c: [], d: {e: {f: null}}, g: 0, h: "", i: [{}, {j: null}]}`))
 	if want := Parse(`{g: 0, h: "", i: [{}, {}]}`); !document.Equal(got, want) {
-		t.Errorf("Prune: received %s, want %s", got.JSON(), want.JSON())
+		t.Errorf("Prune() = %s, want %s", got.JSON(), want.JSON())
 	}
 }

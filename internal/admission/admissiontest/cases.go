@@ -72,7 +72,7 @@ func (c *Case) parse(block string) error {
 	}
 	c.text = strings.Join(kept, "\n")
 	if c.Resource.Kind == "" {
-		return errors.New("resource: expected a line, found none")
+		return errors.New("the line resource is missing")
 	}
 	kind, _ := kinds().Resource(c.Resource.Group, "", c.Resource.Resource)
 	c.Object, c.Old = complete(c.Object, kind), complete(c.Old, kind)
@@ -112,7 +112,7 @@ func (c *Case) set(key, value string) (isAnswer bool, err error) {
 		c.Answer.Error, isAnswer = value, true
 	default:
 		if !strings.HasPrefix(key, "#") {
-			err = errors.New("expected a key of a case")
+			err = errors.New("the key is unknown")
 		}
 	}
 	return isAnswer, err

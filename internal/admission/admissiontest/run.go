@@ -109,7 +109,7 @@ func Replay(t *testing.T, plugin admission.Plugin) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
-		t.Fatal("expected files testdata/*.txt, found none", err)
+		t.Fatalf("Glob(testdata/*.txt) = no files, error %v, want files", err)
 	}
 	for _, file := range files {
 		cases, err := ReadCases(file)
@@ -121,7 +121,7 @@ func Replay(t *testing.T, plugin admission.Plugin) {
 			if err != nil {
 				t.Errorf("%s: %s: %v", file, c.Name, err)
 			} else if !got.Equal(c.Answer) {
-				t.Errorf("%s: %s: received %s; want %s", file, c.Name, got, c.Answer)
+				t.Errorf("%s: case %s: Run() = %s, want %s", file, c.Name, got, c.Answer)
 			}
 		}
 	}

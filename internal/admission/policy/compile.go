@@ -11,7 +11,7 @@ import (
 
 // program contains the compiled CEL expressions of a policy. An expression that cannot be compiled returns its error when it is
 // evaluated.
-type compiled struct {
+type program struct {
 	err         error
 	validations cel.ConditionEvaluator
 	messages    cel.ConditionEvaluator
@@ -21,10 +21,10 @@ type compiled struct {
 	spec       *registration.ValidatingAdmissionPolicySpec
 }
 
-func compile(spec *registration.ValidatingAdmissionPolicySpec) *compiled {
+func compile(spec *registration.ValidatingAdmissionPolicySpec) *program {
 	compiler, err := celexpr.WithVariables()
 	if err != nil {
-		return &compiled{err: err}
+		return &program{err: err}
 	}
 	hasParams := spec.ParamKind != nil
 	compileAll := func(role celexpr.Role, expressions []cel.ExpressionAccessor) cel.ConditionEvaluator {
@@ -34,7 +34,7 @@ func compile(spec *registration.ValidatingAdmissionPolicySpec) *compiled {
 		variable := &celexpr.Expression{Name: v.Name, Text: v.Expression, Role: celexpr.Variable}
 		compiler.CompileAndStoreVariable(variable, variable.Role.VariableDeclarations(hasParams), environment.StoredExpressions)
 	}
-	c := &compiled{
+	c := &program{
 		spec:        spec,
 		validations: compileAll(celexpr.Condition, validations(spec.Validations)),
 		messages:    compileAll(celexpr.Message, messages(spec.Validations)),

@@ -89,8 +89,8 @@ func nameOf(a *admission.Record) string {
 }
 
 // enforce performs the validationActions of a binding for a decision, and reports whether the request is denied.
-func (p *Policies) enforce(a *admission.Record, one *policy, b *binding, d *decision) (denied bool) {
-	count := func(action string) { p.Metrics.Policy(one.name, b.name, d.problem(), action, d.took) }
+func (p *Policies) enforce(a *admission.Record, pol *policy, b *binding, d *decision) (denied bool) {
+	count := func(action string) { p.Metrics.Policy(pol.name, b.name, d.problem(), action, d.took) }
 	switch {
 	case d.isAnnotation:
 		count("deny")
@@ -110,7 +110,7 @@ func (p *Policies) enforce(a *admission.Record, one *policy, b *binding, d *deci
 			count("audit")
 		case registration.Warn:
 			count("warn")
-			a.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", one.name, b.name, d.message))
+			a.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", pol.name, b.name, d.message))
 		}
 	}
 	return denied

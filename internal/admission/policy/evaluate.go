@@ -38,17 +38,17 @@ func newInput(at *apiserveradmission.VersionedAttributes, v admission.VersionedR
 
 // evaluate returns the decisions of a policy for one written object and one parameter object; none if the policy's
 // matchConditions are not met.
-func (p *Policies) evaluate(ctx context.Context, one *policy, s *input) []decision {
-	c := one.compiled()
+func (p *Policies) evaluate(ctx context.Context, pol *policy, s *input) []decision {
+	c := pol.compiled()
 	if c.err != nil {
-		return one.evaluationFailure(c.err)
+		return pol.evaluationFailure(c.err)
 	}
 	if c.conditions != nil {
 		begun := time.Now()
 		verdict, err := c.conditions.Match(ctx, s.at, s.params, p.Authorizer)
-		p.Metrics.Conditions(one.name, "policy", "validate", string(s.at.GetOperation()), time.Since(begun), verdict.Errors, err == nil && !verdict.Matches)
+		p.Metrics.Conditions(pol.name, "policy", "validate", string(s.at.GetOperation()), time.Since(begun), verdict.Errors, err == nil && !verdict.Matches)
 		if err != nil {
-			return one.evaluationFailure(err)
+			return pol.evaluationFailure(err)
 		}
 		if !verdict.Matches {
 			return nil
@@ -57,7 +57,7 @@ func (p *Policies) evaluate(ctx context.Context, one *policy, s *input) []decisi
 	all := cel.OptionalVariableBindings{VersionedParams: s.params, Authorizer: p.Authorizer}
 	results, left, err := c.validations.ForInput(ctx, s.at, s.request, all, s.namespace, celconfig.RuntimeCELCostBudget)
 	if err != nil {
-		return one.evaluationFailure(err)
+		return pol.evaluationFailure(err)
 	}
 	some := cel.OptionalVariableBindings{VersionedParams: s.params}
 	messages, _, messageErr := c.messages.ForInput(ctx, s.at, s.request, some, s.namespace, left)
@@ -67,31 +67,31 @@ func (p *Policies) evaluate(ctx context.Context, one *policy, s *input) []decisi
 		if i < len(messages) {
 			message = &messages[i]
 		}
-		d := one.decide(&c.spec.Validations[i], result, message, messageErr)
+		d := pol.decide(&c.spec.Validations[i], result, message, messageErr)
 		d.index = i
 		decisions = append(decisions, d)
 	}
 	values, _, err := c.annotations.ForInput(ctx, s.at, s.request, some, s.namespace, celconfig.RuntimeCELCostBudget)
 	if err != nil {
-		return one.evaluationFailure(err)
+		return pol.evaluationFailure(err)
 	}
-	return append(decisions, one.annotate(c.spec.AuditAnnotations, values)...)
+	return append(decisions, pol.annotate(c.spec.AuditAnnotations, values)...)
 }
 
 // evaluationFailure returns the single decision for a policy that cannot be evaluated. It denies the request unless the
 // failurePolicy is Ignore.
-func (one *policy) evaluationFailure(err error) []decision {
-	return []decision{{denies: !one.ignores, isError: true, message: err.Error()}}
+func (pol *policy) evaluationFailure(err error) []decision {
+	return []decision{{denies: !pol.ignores, isError: true, message: err.Error()}}
 }
 
 // decide returns the decision for one validation, from the results of its expression and of its messageExpression.
-func (one *policy) decide(v *registration.Validation, result cel.EvaluationResult, message *cel.EvaluationResult, messageErr error) decision {
+func (pol *policy) decide(v *registration.Validation, result cel.EvaluationResult, message *cel.EvaluationResult, messageErr error) decision {
 	d := decision{took: result.Elapsed}
 	switch {
 	case result.Error != nil:
-		d.denies, d.isError, d.message = !one.ignores, true, result.Error.Error()
+		d.denies, d.isError, d.message = !pol.ignores, true, result.Error.Error()
 	case errors.Is(messageErr, apiservercel.ErrInternal) || errors.Is(messageErr, apiservercel.ErrOutOfBudget):
-		d.denies, d.isError, d.message = !one.ignores, true, fmt.Sprintf("failed messageExpression: %s", messageErr)
+		d.denies, d.isError, d.message = !pol.ignores, true, fmt.Sprintf("failed messageExpression: %s", messageErr)
 	case result.EvalResult != types.True:
 		d.denies, d.reason, d.message = true, metav1.StatusReasonInvalid, messageOf(v, message)
 		if v.Reason != nil {
@@ -120,9 +120,9 @@ func messageOf(v *registration.Validation, made *cel.EvaluationResult) string {
 
 // annotate evaluates the audit annotations and returns a decision for each that fails. There is no audit log to write the
 // values to. A failure denies the request whatever the binding's validationActions are.
-func (one *policy) annotate(all []registration.AuditAnnotation, values []cel.EvaluationResult) (decisions []decision) {
+func (pol *policy) annotate(all []registration.AuditAnnotation, values []cel.EvaluationResult) (decisions []decision) {
 	for i, value := range values {
-		d := decision{denies: !one.ignores, isError: true, isAnnotation: true, took: value.Elapsed}
+		d := decision{denies: !pol.ignores, isError: true, isAnnotation: true, took: value.Elapsed}
 		switch {
 		case value.Error != nil:
 			d.message = value.Error.Error()

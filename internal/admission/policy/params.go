@@ -24,20 +24,20 @@ type paramKind struct {
 }
 
 // paramKind returns the kind that a policy's spec.paramKind names; nil if the policy has none. An unknown kind is an error.
-func (p *Policies) paramKind(one *policy) (*paramKind, error) {
-	if one.params == nil {
+func (p *Policies) paramKind(pol *policy) (*paramKind, error) {
+	if pol.params == nil {
 		return nil, nil
 	}
-	kind, ok := p.Kinds.Kind(one.params.Group, one.params.Version, one.params.Kind)
+	kind, ok := p.Kinds.Kind(pol.params.Group, pol.params.Version, pol.params.Kind)
 	if !ok || kind.CreateOnly {
-		return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", *one.params)
+		return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", *pol.params)
 	}
-	return &paramKind{kind, one.params.GroupVersion().String()}, nil
+	return &paramKind{kind, pol.params.GroupVersion().String()}, nil
 }
 
-// collect returns the parameter objects for which a binding is evaluated: a single nil if the policy or the binding uses no
+// collectParams returns the parameter objects for which a binding is evaluated: a single nil if the policy or the binding uses no
 // parameters, and an empty list if no object is found and parameterNotFoundAction allows that.
-func (p *Policies) collect(ctx context.Context, kind *paramKind, b *binding, namespace string) ([]runtime.Object, error) {
+func (p *Policies) collectParams(ctx context.Context, kind *paramKind, b *binding, namespace string) ([]runtime.Object, error) {
 	ref := b.params
 	if kind == nil || ref == nil {
 		return []runtime.Object{nil}, nil
@@ -52,7 +52,7 @@ func (p *Policies) collect(ctx context.Context, kind *paramKind, b *binding, nam
 	case !kind.Namespaced:
 		namespace = ""
 	}
-	found, err := p.find(ctx, kind, ref, namespace)
+	found, err := p.findParams(ctx, kind, ref, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (p *Policies) collect(ctx context.Context, kind *paramKind, b *binding, nam
 	}
 	var params []runtime.Object
 	for _, object := range found {
-		param, err := kind.at(object)
+		param, err := kind.convert(object)
 		if err != nil {
 			return nil, err
 		}
@@ -70,8 +70,8 @@ func (p *Policies) collect(ctx context.Context, kind *paramKind, b *binding, nam
 	return params, nil
 }
 
-// find returns the objects that a binding's paramRef names or selects; none if they do not exist.
-func (p *Policies) find(ctx context.Context, kind *paramKind, ref *registration.ParamRef, namespace string) ([]*watchcache.Object, error) {
+// findParams returns the objects that a binding's paramRef names or selects; none if they do not exist.
+func (p *Policies) findParams(ctx context.Context, kind *paramKind, ref *registration.ParamRef, namespace string) ([]*watchcache.Object, error) {
 	switch {
 	case ref.Name != "" && ref.Selector != nil:
 		return nil, errors.New("paramRef.name and paramRef.selector are mutually exclusive")
@@ -93,8 +93,8 @@ func (p *Policies) find(ctx context.Context, kind *paramKind, ref *registration.
 	}
 }
 
-// at returns a stored parameter object, converted to the apiVersion of the paramKind.
-func (k *paramKind) at(object *watchcache.Object) (runtime.Object, error) {
+// convert returns a stored parameter object, converted to the apiVersion of the paramKind.
+func (k *paramKind) convert(object *watchcache.Object) (runtime.Object, error) {
 	doc, err := document.ParseJSONLimited(object.AppendJSON(nil), document.Limits{MaxBytes: -1})
 	if err != nil {
 		return nil, err

@@ -43,12 +43,12 @@ type Policies struct {
 	// definitions and bindings are the ValidatingAdmissionPolicies and their bindings, by name, as last passed to Set. decoded
 	// are the policies that were decoded from definitions. Only Set uses these fields.
 	definitions, bindings map[string]*watchcache.Object
-	made                  map[string]*policy
+	decoded               map[string]*policy
 }
 
 // New returns the plugin without any policies. Set configures it.
 func New(options Options) *Policies {
-	return &Policies{Options: options, made: map[string]*policy{}}
+	return &Policies{Options: options, decoded: map[string]*policy{}}
 }
 
 // Set replaces all policies or all bindings, depending on the resource. It ignores resources that are not in Resources.
@@ -67,11 +67,11 @@ func (p *Policies) Set(resource string, objects map[string]*watchcache.Object) {
 	for _, name := range slices.Sorted(maps.Keys(p.definitions)) {
 		if of := bindings[name]; len(of) > 0 {
 			if one := p.policy(p.definitions[name]); one != nil {
-				all = append(all, one.with(of))
+				all = append(all, one.withBindings(of))
 			}
 		}
 	}
-	maps.DeleteFunc(p.made, func(name string, _ *policy) bool { return p.definitions[name] == nil })
+	maps.DeleteFunc(p.decoded, func(name string, _ *policy) bool { return p.definitions[name] == nil })
 	if all == nil {
 		p.bound.Store(nil)
 		return
@@ -83,7 +83,7 @@ func (p *Policies) Set(resource string, objects map[string]*watchcache.Object) {
 // keeps its policy, so the policy is not compiled again.
 func (p *Policies) policy(definition *watchcache.Object) *policy {
 	name := definition.Name()
-	if made := p.made[name]; made != nil && made.from == definition {
+	if made := p.decoded[name]; made != nil && made.from == definition {
 		return made
 	}
 	var d registration.ValidatingAdmissionPolicy
@@ -91,8 +91,8 @@ func (p *Policies) policy(definition *watchcache.Object) *policy {
 		p.Log.Error("ignoring ValidatingAdmissionPolicy that cannot be decoded", "key", definition.Key(), "error", err)
 		return nil
 	}
-	p.made[name] = newPolicy(definition, &d)
-	return p.made[name]
+	p.decoded[name] = newPolicy(definition, &d)
+	return p.decoded[name]
 }
 
 // bindingsByPolicy returns the bindings of each policy by the name of the policy, sorted by the name of the binding.

@@ -21,7 +21,7 @@ type policy struct {
 	params *schema.GroupVersionKind
 	// ignores reports whether expressions that fail to evaluate are ignored (failurePolicy: Ignore).
 	ignores  bool
-	compiled func() *compiled
+	compiled func() *program
 }
 
 // binding is a ValidatingAdmissionPolicyBinding.
@@ -36,7 +36,7 @@ type binding struct {
 func newPolicy(from *watchcache.Object, d *registration.ValidatingAdmissionPolicy) *policy {
 	p := &policy{
 		name: d.Name, from: from, criteria: criteriaOf(d.Spec.MatchConstraints), ignores: admission.Ignores(d.Spec.FailurePolicy),
-		compiled: sync.OnceValue(func() *compiled { return compile(&d.Spec) }),
+		compiled: sync.OnceValue(func() *program { return compile(&d.Spec) }),
 	}
 	if kind := d.Spec.ParamKind; kind != nil {
 		gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
@@ -45,9 +45,9 @@ func newPolicy(from *watchcache.Object, d *registration.ValidatingAdmissionPolic
 	return p
 }
 
-// with returns a copy of the policy with these bindings.
-func (p *policy) with(bindings []*binding) *policy {
-	bound := *p
+// withBindings returns a copy of the policy with these bindings.
+func (pol *policy) withBindings(bindings []*binding) *policy {
+	bound := *pol
 	bound.bindings = bindings
 	return &bound
 }

@@ -39,36 +39,36 @@ func (p *Policies) Validate(ctx context.Context, attributes *admission.Attribute
 
 // evaluatePolicy evaluates a policy for each of its bindings and returns the denials. A misconfigured policy or binding
 // denies the request, too, unless the failurePolicy is Ignore.
-func (p *Policies) evaluatePolicy(ctx context.Context, one *policy, a *admission.Record) (denials []denial, err error) {
-	v, ok, err := one.criteria.Match(ctx, a)
+func (p *Policies) evaluatePolicy(ctx context.Context, pol *policy, a *admission.Record) (denials []denial, err error) {
+	v, ok, err := pol.criteria.Match(ctx, a)
 	if err != nil {
-		return one.misconfigured("", err), nil
+		return pol.configurationDenial("", err), nil
 	}
 	if !ok {
 		return nil, nil
 	}
-	kind, err := p.paramKind(one)
+	kind, err := p.paramKind(pol)
 	if err != nil {
-		return one.misconfigured("", err), nil
+		return pol.configurationDenial("", err), nil
 	}
 	var at *apiserveradmission.VersionedAttributes
-	for _, b := range one.bindings {
+	for _, b := range pol.bindings {
 		if b.criteria != nil {
 			if _, ok, err := b.criteria.Match(ctx, a); err != nil {
-				denials = append(denials, one.misconfigured(b.name, err)...)
+				denials = append(denials, pol.configurationDenial(b.name, err)...)
 				continue
 			} else if !ok {
 				continue
 			}
 		}
-		params, err := p.collect(ctx, kind, b, a.Namespace)
+		params, err := p.collectParams(ctx, kind, b, a.Namespace)
 		if err == nil && at == nil && len(params) > 0 {
 			if at, err = a.CEL(v); err != nil {
 				err = fmt.Errorf("failed to convert object version: %w", err)
 			}
 		}
 		if err != nil {
-			denials = append(denials, one.misconfigured(b.name, err)...)
+			denials = append(denials, pol.configurationDenial(b.name, err)...)
 			continue
 		}
 		namespace, err := p.namespaceOf(ctx, a)
@@ -76,9 +76,9 @@ func (p *Policies) evaluatePolicy(ctx context.Context, one *policy, a *admission
 			return nil, err
 		}
 		for _, param := range params {
-			for _, d := range p.evaluate(ctx, one, newInput(at, v, param, namespace)) {
-				if p.enforce(a, one, b, &d) {
-					denials = append(denials, denial{d, one.name, b.name})
+			for _, d := range p.evaluate(ctx, pol, newInput(at, v, param, namespace)) {
+				if p.enforce(a, pol, b, &d) {
+					denials = append(denials, denial{d, pol.name, b.name})
 				}
 			}
 		}
@@ -86,17 +86,17 @@ func (p *Policies) evaluatePolicy(ctx context.Context, one *policy, a *admission
 	return denials, nil
 }
 
-// misconfigured returns the denial for an invalid configuration of a policy, or of a binding if its name is not ""; none if
+// configurationDenial returns the denial for an invalid configuration of a policy, or of a binding if its name is not ""; none if
 // the failurePolicy is Ignore.
-func (one *policy) misconfigured(binding string, err error) []denial {
-	if one.ignores {
+func (pol *policy) configurationDenial(binding string, err error) []denial {
+	if pol.ignores {
 		return nil
 	}
 	what := "policy"
 	if binding != "" {
 		what = "binding"
 	}
-	return []denial{{decision{denies: true, message: fmt.Sprintf("failed to configure %s: %v", what, err)}, one.name, binding}}
+	return []denial{{decision{denies: true, message: fmt.Sprintf("failed to configure %s: %v", what, err)}, pol.name, binding}}
 }
 
 // namespaceOf returns the Namespace of the written object; nil if the object is cluster-scoped.

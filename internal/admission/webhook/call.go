@@ -17,8 +17,8 @@ import (
 // errTooLate is the API status error for a request whose deadline has passed.
 var errTooLate = apierrors.NewTimeoutError("request did not complete within requested timeout", 0)
 
-// meets reports whether the matchConditions of a webhook are true for a request, with the objects at the version v.
-func (h *Webhooks) meets(ctx context.Context, w *webhook, a *admission.Record, v admission.VersionedResource) (bool, error) {
+// meetsConditions reports whether the matchConditions of a webhook are true for a request, with the objects at the version v.
+func (h *Webhooks) meetsConditions(ctx context.Context, w *webhook, a *admission.Record, v admission.VersionedResource) (bool, error) {
 	at, err := a.CEL(v)
 	if err != nil {
 		return false, apierrors.NewInternalError(err)
@@ -82,7 +82,7 @@ func (h *Webhooks) send(ctx context.Context, i invocation, apply func(*response)
 		return nil
 	case errors.As(err, &failed):
 		call.Code = failed.Code()
-		return h.failed(ctx, w, failed, &call)
+		return h.handleFailure(ctx, w, failed, &call)
 	case errors.As(err, &denial):
 		call.Code, call.Rejected = int(denial.ErrStatus.Code), true
 		h.Metrics.HookRejection(call, metrics.NoHookError)
@@ -94,9 +94,9 @@ func (h *Webhooks) send(ctx context.Context, i invocation, apply func(*response)
 	}
 }
 
-// failed applies the failurePolicy of a webhook whose call failed: it returns nil if the failure is ignored, or else an
+// handleFailure applies the failurePolicy of a webhook whose call failed: it returns nil if the failure is ignored, or else an
 // internal error.
-func (h *Webhooks) failed(ctx context.Context, w *webhook, err *webhookclient.CallError, call *metrics.HookCall) error {
+func (h *Webhooks) handleFailure(ctx context.Context, w *webhook, err *webhookclient.CallError, call *metrics.HookCall) error {
 	clientGone := errors.Is(err, context.Canceled)
 	if w.ignores {
 		if !clientGone {

@@ -20,7 +20,7 @@ func TestSideEffects(t *testing.T) {
 	} {
 		h := (&common{Name: "h.example.com", SideEffects: &effects}).webhook("h", metrics.Mutating)
 		if h.supportsDryRun != supported {
-			t.Errorf("%s: supportsDryRun is %v, expected %v", effects, h.supportsDryRun, supported)
+			t.Errorf("sideEffects %s: supportsDryRun = %v, want %v", effects, h.supportsDryRun, supported)
 		}
 		if supported {
 			continue

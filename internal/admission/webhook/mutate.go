@@ -8,7 +8,7 @@ import (
 )
 
 // Mutating returns the admission plugin MutatingAdmissionWebhook.
-func (h *Webhooks) Mutating() admission.Plugin { return &mutatingPlugin{webhooks: h} }
+func (w *Webhooks) Mutating() admission.Plugin { return &mutatingPlugin{webhooks: w} }
 
 type mutatingPlugin struct {
 	admission.MutatingOnly
@@ -69,7 +69,7 @@ func applyResponse(a *admission.Record, name string, v admission.VersionedResour
 		a.Warn(text)
 	}
 	if !r.allowed {
-		return false, denied(name, r.status)
+		return false, newDenial(name, r.status)
 	}
 	if len(r.patch) == 0 {
 		return false, nil

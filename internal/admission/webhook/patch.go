@@ -29,7 +29,7 @@ func patch(a *admission.Record, name string, v admission.VersionedResource, r *r
 		return false, apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", name))
 	}
 	if r.patchType != admissionv1.PatchTypeJSONPatch {
-		return false, &webhookclient.CallError{Webhook: name, Reason: fmt.Errorf("unsupported patch type %q", r.patchType), Status: &denied(name, r.status).StatusError}
+		return false, &webhookclient.CallError{Webhook: name, Reason: fmt.Errorf("unsupported patch type %q", r.patchType), Status: &newDenial(name, r.status).StatusError}
 	}
 	before, _, err := a.At(v)
 	if err != nil {

@@ -174,9 +174,9 @@ type denial struct{ apierrors.StatusError }
 // maxStatusCode is the highest HTTP status code with which a webhook can deny a request.
 const maxStatusCode = 599
 
-// denied returns the API status error for a request that a webhook denied, with the code and message of the status that the
+// newDenial returns the API status error for a request that a webhook denied, with the code and message of the status that the
 // webhook returned.
-func denied(webhook string, from *metav1.Status) *denial {
+func newDenial(webhook string, from *metav1.Status) *denial {
 	status := metav1.Status{}
 	if from != nil {
 		status = *from

@@ -9,7 +9,7 @@ import (
 )
 
 // Validating returns the admission plugin ValidatingAdmissionWebhook.
-func (h *Webhooks) Validating() admission.Plugin { return &validatingPlugin{webhooks: h} }
+func (w *Webhooks) Validating() admission.Plugin { return &validatingPlugin{webhooks: w} }
 
 type validatingPlugin struct {
 	admission.ValidatingOnly
@@ -32,7 +32,7 @@ func (p *validatingPlugin) Handles(operation admission.Operation, r admission.Re
 // receives the error of the webhook that is first in the order of their configurations.
 func (p *validatingPlugin) Validate(ctx context.Context, attributes *admission.Attributes) error {
 	a := admission.RecordOf(attributes)
-	calls, err := p.matching(ctx, a)
+	calls, err := p.invocations(ctx, a)
 	if err != nil || len(calls) == 0 {
 		return err
 	}
@@ -43,11 +43,11 @@ func (p *validatingPlugin) Validate(ctx context.Context, attributes *admission.A
 }
 
 // sendAll makes the calls concurrently and returns the error of the first call in the list that failed; nil if none failed.
-func (h *Webhooks) sendAll(ctx context.Context, a *admission.Record, calls []invocation) error {
+func (w *Webhooks) sendAll(ctx context.Context, a *admission.Record, calls []invocation) error {
 	var mu sync.Mutex // held while a response is applied
 	errs := make([]error, len(calls))
 	parallel.Each(len(calls), len(calls), func(i int) {
-		errs[i] = h.send(ctx, calls[i], func(r *response) error {
+		errs[i] = w.send(ctx, calls[i], func(r *response) error {
 			mu.Lock()
 			defer mu.Unlock()
 			return checkResponse(a, calls[i].webhook.name, r)
@@ -61,8 +61,8 @@ func (h *Webhooks) sendAll(ctx context.Context, a *admission.Record, calls []inv
 	return nil
 }
 
-// matching returns an invocation for each webhook that matches a request.
-func (p *validatingPlugin) matching(ctx context.Context, a *admission.Record) (calls []invocation, err error) {
+// invocations returns an invocation for each webhook that matches a request.
+func (p *validatingPlugin) invocations(ctx context.Context, a *admission.Record) (calls []invocation, err error) {
 	webhooks := p.webhooks.validating.Load()
 	if webhooks == nil {
 		return nil, nil
@@ -89,5 +89,5 @@ func checkResponse(a *admission.Record, name string, r *response) error {
 	if r.allowed {
 		return nil
 	}
-	return denied(name, r.status)
+	return newDenial(name, r.status)
 }

@@ -59,15 +59,15 @@ func New(options Options) (*Webhooks, error) {
 }
 
 // Close closes idle connections to webhooks.
-func (h *Webhooks) Close() { h.client.Close() }
+func (w *Webhooks) Close() { w.client.Close() }
 
 // Set replaces all webhook configurations of a resource. It ignores resources that are not in Resources.
-func (h *Webhooks) Set(resource string, configurations map[string]*watchcache.Object) {
+func (w *Webhooks) Set(resource string, configurations map[string]*watchcache.Object) {
 	switch resource {
 	case MutatingConfigurations:
-		h.mutating.Store(webhooksOf(configurations, mutating, h.Log))
+		w.mutating.Store(webhooksOf(configurations, mutating, w.Log))
 	case ValidatingConfigurations:
-		h.validating.Store(webhooksOf(configurations, validating, h.Log))
+		w.validating.Store(webhooksOf(configurations, validating, w.Log))
 	}
 }
 
@@ -100,6 +100,6 @@ func (h *Webhooks) match(ctx context.Context, w *webhook, a *admission.Record) (
 	if !ok || err != nil || w.conditions == nil {
 		return v, ok, err
 	}
-	ok, err = h.meets(ctx, w, a, v)
+	ok, err = h.meetsConditions(ctx, w, a, v)
 	return v, ok, err
 }

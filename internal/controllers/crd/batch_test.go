@@ -55,7 +55,7 @@ func TestDifferenceObjectsAreConvertedTogether(t *testing.T) {
 		if got, err := listSizes(k); err != nil || got != strings.Join(want, " ") {
 			t.Errorf("%s: sizes = %s, %v, want %s", when, got, err, strings.Join(want, " "))
 		}
-		if got := hooks.TakeSizes(); !slices.Equal(got, reviews) {
+		if got := hooks.TakeCallSizes(); !slices.Equal(got, reviews) {
 			t.Errorf("%s: numbers of objects per ConversionReview = %v, want %v", when, got, reviews)
 		}
 	}
@@ -136,7 +136,7 @@ func TestFailedReviewIsSplit(t *testing.T) {
 		if converted != test.converted || err.Error() != test.failed {
 			t.Errorf("%s: sizes = %q, error %q; want %q, %q", test.name, converted, err, test.converted, test.failed)
 		}
-		if got := hooks.TakeSizes(); !slices.Equal(got, test.reviews) {
+		if got := hooks.TakeCallSizes(); !slices.Equal(got, test.reviews) {
 			t.Errorf("%s: numbers of objects per ConversionReview = %v, want %v", test.name, got, test.reviews)
 		}
 	}

@@ -34,7 +34,7 @@ func (d *deadlines) Pop() any {
 
 // takeDue removes the deadlines that are at or before now, in Unix seconds, the earliest first and at most limit of them. It
 // returns their keys.
-func (d *deadlines) due(now int64, limit int) (keys []string) {
+func (d *deadlines) takeDue(now int64, limit int) (keys []string) {
 	for len(*d) > 0 && (*d)[0].at <= now && len(keys) < limit {
 		keys = append(keys, heap.Pop(d).(deadline).key)
 	}

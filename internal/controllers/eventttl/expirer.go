@@ -59,7 +59,7 @@ func (x *Expirer) Run(ctx context.Context) {
 		case <-x.wake:
 		case <-timer.C:
 		}
-		for keys := x.due(); len(keys) > 0 && ctx.Err() == nil; keys = x.due() {
+		for keys := x.takeDue(); len(keys) > 0 && ctx.Err() == nil; keys = x.takeDue() {
 			x.expireAll(ctx, keys)
 		}
 		timer.Reset(x.wait())
@@ -105,10 +105,10 @@ func (x *Expirer) add(key string, expiry time.Time) {
 }
 
 // takeDue removes at most maxBatch due deadlines from the heap and returns the keys of their events.
-func (x *Expirer) due() []string {
+func (x *Expirer) takeDue() []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.next.due(x.Objects.Now().Unix(), maxBatch)
+	return x.next.takeDue(x.Objects.Now().Unix(), maxBatch)
 }
 
 // wait returns the duration until the next deadline, at least 1 ms; if there is no deadline, the TTL plus one second.
@@ -139,8 +139,8 @@ func (x *Expirer) expireAll(ctx context.Context, keys []string) {
 
 // expire deletes an event whose deadline is due. If the event was updated after the deadline was set, it adds the new deadline
 // instead. The deletion is conditional on the event's resourceVersion. If the event no longer exists, expire returns nil.
-func (x *Expirer) expire(ctx context.Context, text string) error {
-	key, err := watchcache.ParseKey(text)
+func (x *Expirer) expire(ctx context.Context, eventKey string) error {
+	key, err := watchcache.ParseKey(eventKey)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (x *Expirer) expire(ctx context.Context, text string) error {
 		return err
 	}
 	if at := x.deadline(event); at.Unix()+1 > x.Objects.Now().Unix() {
-		x.add(text, at)
+		x.add(eventKey, at)
 		return nil
 	}
 	kind, _ := x.Objects.Kinds.Resource("", "v1", "events")
@@ -167,7 +167,7 @@ func (x *Expirer) expire(ctx context.Context, text string) error {
 	case apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsConflict(err):
-		x.add(text, x.Objects.Now()) // the event was updated concurrently: in one second expire is called again and computes its new deadline
+		x.add(eventKey, x.Objects.Now()) // the event was updated concurrently: in one second expire is called again and computes its new deadline
 		return nil
 	}
 	return err

@@ -20,7 +20,7 @@ type kit struct {
 }
 
 func open(t *testing.T, s storage.Store) *kit {
-	k := &kit{Kit: registrytest.Over(t, s)}
+	k := &kit{Kit: registrytest.OpenStore(t, s)}
 	k.All.Now = func() time.Time { return time.Now().Add(time.Duration(k.clockOffset.Load())) }
 	return k
 }
@@ -106,7 +106,7 @@ func TestExpiryAfterRestart(t *testing.T) {
 func TestExpiryConflict(t *testing.T) {
 	var k *kit
 	var isWritten atomic.Bool
-	k = open(t, registrytest.Hooked{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
+	k = open(t, registrytest.HookedStore{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
 		if own := writes[len(writes)-1]; own.Key == Kind+"/default/a" && own.IsDelete() && isWritten.CompareAndSwap(false, true) {
 			k.Merge("events", "default", "a", `{"count":2}`)
 		}

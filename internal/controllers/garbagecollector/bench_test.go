@@ -16,7 +16,7 @@ func BenchmarkChanged(b *testing.B) {
 	k := registrytest.Open(b)
 	uid := k.Create("configmaps", "default", object("owner"))
 	k.Create("configmaps", "default", object("plain"))
-	k.Create("configmaps", "default", object("owned", ref("ConfigMap", "owner", uid)))
+	k.Create("configmaps", "default", object("owned", ownerRef("ConfigMap", "owner", uid)))
 	get := func(name string) *watchcache.Object {
 		o, err := k.All.Cache.Get(b.Context(), watchcache.Key{Kind: configMaps, Namespace: "default", Name: name}, watchcache.Any)
 		if err != nil {
@@ -57,7 +57,7 @@ func BenchmarkDeleteOwner(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					k := over(b, s)
+					k := openOn(b, s)
 					k.createMany(10_000, k.Create("configmaps", "default", object("owner")))
 					left := 0
 					if policy == registry.Orphan {

@@ -14,10 +14,10 @@ import (
 func TestBackground(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
-	child := k.Create("secrets", "default", object("child", ref("ConfigMap", "owner", uid)))
-	k.Create("configmaps", "default", object("grandchild", blocking("Secret", "child", child)))
+	child := k.Create("secrets", "default", object("child", ownerRef("ConfigMap", "owner", uid)))
+	k.Create("configmaps", "default", object("grandchild", blockingRef("Secret", "child", child)))
 	other := k.Create("configmaps", "default", object("other"))
-	k.Create("secrets", "default", object("others", ref("ConfigMap", "other", other)))
+	k.Create("secrets", "default", object("others", ownerRef("ConfigMap", "other", other)))
 	k.Delete("configmaps", "default", "owner", registry.Background)
 	k.waitDeleted(configMaps, "default", "grandchild")
 	k.waitDeleted(secrets, "default", "child")
@@ -32,9 +32,9 @@ func TestBackground(t *testing.T) {
 func TestForeground(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
-	k.Create("secrets", "default", withFinalizer("blocks", "example.com/hold", blocking("ConfigMap", "owner", uid)))
-	k.Create("secrets", "default", withFinalizer("does-not", "example.com/hold", ref("ConfigMap", "owner", uid)))
-	k.Create("secrets", "default", object("free", blocking("ConfigMap", "owner", uid)))
+	k.Create("secrets", "default", withFinalizer("blocks", "example.com/hold", blockingRef("ConfigMap", "owner", uid)))
+	k.Create("secrets", "default", withFinalizer("does-not", "example.com/hold", ownerRef("ConfigMap", "owner", uid)))
+	k.Create("secrets", "default", object("free", blockingRef("ConfigMap", "owner", uid)))
 	k.Delete("configmaps", "default", "owner", registry.Foreground)
 	k.waitDeleted(secrets, "default", "free")
 	k.wantExists(configMaps, "default", "owner")
@@ -57,8 +57,8 @@ func TestForeground(t *testing.T) {
 func TestForegroundIsTransitive(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
-	child := k.Create("secrets", "default", object("child", blocking("ConfigMap", "owner", uid)))
-	k.Create("configmaps", "default", withFinalizer("grandchild", "example.com/hold", blocking("Secret", "child", child)))
+	child := k.Create("secrets", "default", object("child", blockingRef("ConfigMap", "owner", uid)))
+	k.Create("configmaps", "default", withFinalizer("grandchild", "example.com/hold", blockingRef("Secret", "child", child)))
 	k.Delete("configmaps", "default", "owner", registry.Foreground)
 	k.Wait("the child to get the foreground finalizer", func() bool {
 		finalizers := k.Get(secrets, "default", "child").Lookup("metadata", "finalizers")
@@ -81,7 +81,7 @@ func TestUnblocked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := open(t)
 			uid := k.Create("configmaps", "default", object("owner"))
-			k.Create("secrets", "default", withFinalizer("blocks", "example.com/hold", blocking("ConfigMap", "owner", uid)))
+			k.Create("secrets", "default", withFinalizer("blocks", "example.com/hold", blockingRef("ConfigMap", "owner", uid)))
 			k.Delete("configmaps", "default", "owner", registry.Foreground)
 			k.wantExists(configMaps, "default", "owner")
 			k.Merge("secrets", "default", "blocks", replaceUID(patch, uid))
@@ -96,8 +96,8 @@ func TestOrphan(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
 	other := k.Create("configmaps", "default", object("other"))
-	k.Create("secrets", "default", object("child", ref("ConfigMap", "owner", uid)))
-	k.Create("secrets", "default", object("both", ref("ConfigMap", "owner", uid), blocking("ConfigMap", "other", other)))
+	k.Create("secrets", "default", object("child", ownerRef("ConfigMap", "owner", uid)))
+	k.Create("secrets", "default", object("both", ownerRef("ConfigMap", "owner", uid), blockingRef("ConfigMap", "other", other)))
 	k.Delete("configmaps", "default", "owner", registry.Orphan)
 	k.waitDeleted(configMaps, "default", "owner")
 	k.wantExists(secrets, "default", "child")
@@ -120,17 +120,17 @@ func TestDangling(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
 	for name, reference := range map[string]string{
-		"never existed": ref("ConfigMap", "absent", "0000"),
-		"another UID":   ref("ConfigMap", "owner", "0000"),
-		"another name":  ref("ConfigMap", "other", uid),
-		"another kind":  ref("Secret", "owner", uid),
+		"never existed": ownerRef("ConfigMap", "absent", "0000"),
+		"another UID":   ownerRef("ConfigMap", "owner", "0000"),
+		"another name":  ownerRef("ConfigMap", "other", uid),
+		"another kind":  ownerRef("Secret", "owner", uid),
 	} {
 		t.Run(name, func(t *testing.T) {
 			k.Create("secrets", "default", object("child", reference))
 			k.waitDeleted(secrets, "default", "child")
 		})
 	}
-	k.Create("secrets", "default", object("child", ref("ConfigMap", "owner", uid)))
+	k.Create("secrets", "default", object("child", ownerRef("ConfigMap", "owner", uid)))
 	k.wantExists(secrets, "default", "child")
 }
 
@@ -142,7 +142,7 @@ func TestMixed(t *testing.T) {
 	deleted := k.Create("configmaps", "default", object("deleted"))
 	waiting := k.Create("configmaps", "default", object("waits"))
 	k.Create("secrets", "default", object("child",
-		ref("ConfigMap", "never", "0000"), ref("ConfigMap", "deleted", deleted), blocking("ConfigMap", "waits", waiting), ref("ConfigMap", "solid", solid)))
+		ownerRef("ConfigMap", "never", "0000"), ownerRef("ConfigMap", "deleted", deleted), blockingRef("ConfigMap", "waits", waiting), ownerRef("ConfigMap", "solid", solid)))
 	k.Wait("the reference to the owner that never existed to be removed", func() bool {
 		return slices.Equal(k.owners(secrets, "default", "child"), []string{deleted, waiting, solid})
 	})
@@ -164,16 +164,16 @@ func TestOwnerNamespaces(t *testing.T) {
 	k := open(t)
 	k.Create("namespaces", "", object("far"))
 	uid := k.Create("configmaps", "far", object("owner"))
-	k.Create("secrets", "default", object("child", ref("ConfigMap", "owner", uid)))
+	k.Create("secrets", "default", object("child", ownerRef("ConfigMap", "owner", uid)))
 	k.waitDeleted(secrets, "default", "child")
 	k.wantEvent("default", "child", `ownerRef [v1/ConfigMap, namespace: default, name: owner, uid: `+uid+`] does not exist in namespace "default"`)
 
-	k.Create("nodes", "", object("child", ref("ConfigMap", "owner", uid)))
+	k.Create("nodes", "", object("child", ownerRef("ConfigMap", "owner", uid)))
 	k.wantExists("core/nodes", "", "child")
 	k.wantEvent("default", "child", `ownerRef [v1/ConfigMap, namespace: , name: owner, uid: `+uid+`] does not exist in namespace ""`)
 
 	node := k.Create("nodes", "", object("owner"))
-	k.Create("secrets", "far", object("child", ref("Node", "owner", node)))
+	k.Create("secrets", "far", object("child", ownerRef("Node", "owner", node)))
 	k.wantExists(secrets, "far", "child")
 	k.Delete("nodes", "", "owner", registry.Background)
 	k.waitDeleted(secrets, "far", "child")
@@ -205,9 +205,9 @@ func TestCycle(t *testing.T) {
 		t.Run(string(policy), func(t *testing.T) {
 			k := open(t)
 			a := k.Create("configmaps", "default", object("a"))
-			b := k.Create("configmaps", "default", object("b", blocking("ConfigMap", "a", a)))
-			c := k.Create("configmaps", "default", object("c", blocking("ConfigMap", "b", b)))
-			k.Merge("configmaps", "default", "a", `{"metadata":{"ownerReferences":[`+blocking("ConfigMap", "c", c)+`]}}`)
+			b := k.Create("configmaps", "default", object("b", blockingRef("ConfigMap", "a", a)))
+			c := k.Create("configmaps", "default", object("c", blockingRef("ConfigMap", "b", b)))
+			k.Merge("configmaps", "default", "a", `{"metadata":{"ownerReferences":[`+blockingRef("ConfigMap", "c", c)+`]}}`)
 			k.wantExists(configMaps, "default", "a")
 			k.Delete("configmaps", "default", "a", policy)
 			for _, name := range []string{"a", "b", "c"} {
@@ -223,7 +223,7 @@ func TestSelf(t *testing.T) {
 	for _, policy := range []registry.Propagation{registry.Background, registry.Foreground, registry.Orphan} {
 		k := open(t)
 		uid := k.Create("configmaps", "default", object("self"))
-		k.Merge("configmaps", "default", "self", `{"metadata":{"ownerReferences":[`+blocking("ConfigMap", "self", uid)+`]}}`)
+		k.Merge("configmaps", "default", "self", `{"metadata":{"ownerReferences":[`+blockingRef("ConfigMap", "self", uid)+`]}}`)
 		k.wantExists(configMaps, "default", "self")
 		k.Delete("configmaps", "default", "self", policy)
 		k.waitDeleted(configMaps, "default", "self")
@@ -235,8 +235,8 @@ func TestSelf(t *testing.T) {
 func TestFinalizersOfDependents(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
-	child := k.Create("secrets", "default", withFinalizer("child", registry.OrphanFinalizer, ref("ConfigMap", "owner", uid)))
-	k.Create("configmaps", "default", object("grandchild", ref("Secret", "child", child)))
+	child := k.Create("secrets", "default", withFinalizer("child", registry.OrphanFinalizer, ownerRef("ConfigMap", "owner", uid)))
+	k.Create("configmaps", "default", object("grandchild", ownerRef("Secret", "child", child)))
 	k.Delete("configmaps", "default", "owner", registry.Background)
 	k.waitDeleted(secrets, "default", "child")
 	k.wantExists(configMaps, "default", "grandchild")
@@ -290,7 +290,7 @@ func (k *kit) put(key, value string) {
 // TestEventsAreIgnored: owner references of Events are ignored, as in Kubernetes.
 func TestEventsAreIgnored(t *testing.T) {
 	k := open(t)
-	k.Create("events", "default", `{"metadata":{"name":"e","ownerReferences":[`+ref("ConfigMap", "absent", "0000")+`]},"involvedObject":{"namespace":"default"}}`)
+	k.Create("events", "default", `{"metadata":{"name":"e","ownerReferences":[`+ownerRef("ConfigMap", "absent", "0000")+`]},"involvedObject":{"namespace":"default"}}`)
 	k.wantExists(ignoredResource, "default", "e")
 }
 
@@ -300,9 +300,9 @@ func TestRestart(t *testing.T) {
 	background := k.Create("configmaps", "default", object("background"))
 	foreground := k.Create("configmaps", "default", object("foreground"))
 	orphan := k.Create("configmaps", "default", object("orphan"))
-	k.Create("secrets", "default", object("a", ref("ConfigMap", "background", background)))
-	k.Create("secrets", "default", object("b", blocking("ConfigMap", "foreground", foreground)))
-	k.Create("secrets", "default", object("c", blocking("ConfigMap", "orphan", orphan)))
+	k.Create("secrets", "default", object("a", ownerRef("ConfigMap", "background", background)))
+	k.Create("secrets", "default", object("b", blockingRef("ConfigMap", "foreground", foreground)))
+	k.Create("secrets", "default", object("c", blockingRef("ConfigMap", "orphan", orphan)))
 	k.stop()
 	k.Delete("configmaps", "default", "background", registry.Background)
 	k.Delete("configmaps", "default", "foreground", registry.Foreground)

@@ -25,10 +25,10 @@ func open(t testing.TB) *kit {
 	return k
 }
 
-// over returns a kit on a store.
-func over(t testing.TB, s storage.Store) *kit {
+// openOn returns a kit on a store.
+func openOn(t testing.TB, s storage.Store) *kit {
 	t.Helper()
-	k := &kit{Kit: registrytest.Over(t, s)}
+	k := &kit{Kit: registrytest.OpenStore(t, s)}
 	k.start()
 	return k
 }
@@ -39,14 +39,14 @@ func (k *kit) start() {
 	k.stop = k.Run(k.collector.Run)
 }
 
-// ref returns an ownerReference, in JSON, to an object of the core group.
-func ref(kind, name, uid string) string {
+// ownerRef returns an ownerReference, in JSON, to an object of the core group.
+func ownerRef(kind, name, uid string) string {
 	return fmt.Sprintf(`{"apiVersion":"v1","kind":%q,"name":%q,"uid":%q}`, kind, name, uid)
 }
 
-// blocking returns an ownerReference, in JSON, to an object of the core group, with blockOwnerDeletion.
-func blocking(kind, name, uid string) string {
-	return strings.TrimSuffix(ref(kind, name, uid), "}") + `,"blockOwnerDeletion":true}`
+// blockingRef returns an ownerReference, in JSON, to an object of the core group, with blockOwnerDeletion.
+func blockingRef(kind, name, uid string) string {
+	return strings.TrimSuffix(ownerRef(kind, name, uid), "}") + `,"blockOwnerDeletion":true}`
 }
 
 // object returns the JSON of an object with ownerReferences.
@@ -75,7 +75,7 @@ func (k *kit) settle() {
 	k.Helper()
 	for range 3 { // repeated, because the processing of an object may enqueue further objects
 		name := fmt.Sprint("last-", time.Now().UnixNano())
-		k.Create("configmaps", "default", object(name, ref("ConfigMap", "absent", "none")))
+		k.Create("configmaps", "default", object(name, ownerRef("ConfigMap", "absent", "none")))
 		k.waitDeleted(configMaps, "default", name)
 	}
 }

@@ -30,7 +30,7 @@ func TestModel(t *testing.T) {
 				for range random.IntN(3) {
 					owner := names[random.IntN(len(names))]
 					if !m[name][owner] {
-						references = append(references, blocking("ConfigMap", owner, uids[owner]))
+						references = append(references, blockingRef("ConfigMap", owner, uids[owner]))
 					}
 					m[name][owner] = true
 				}

@@ -36,7 +36,7 @@ func TestConcurrentDependents(t *testing.T) {
 			time.Sleep(rand.N(3 * time.Millisecond)) // simulates a slow disk
 		}
 	}
-	k := over(t, registrytest.Hooked{Store: watchcachetest.OpenStore(t), Before: slow})
+	k := openOn(t, registrytest.HookedStore{Store: watchcachetest.OpenStore(t), Before: slow})
 	var owner atomic.Pointer[string]
 	first := k.Create("configmaps", "default", object("owner"))
 	owner.Store(&first)
@@ -56,7 +56,7 @@ func TestConcurrentDependents(t *testing.T) {
 					testwait.Within(time.Second, func() bool { return *owner.Load() != "" })
 					continue
 				}
-				reference := blocking("ConfigMap", "owner", uid)
+				reference := blockingRef("ConfigMap", "owner", uid)
 				if _, err := k.TryCreate("secrets", "default", object(fmt.Sprintf("s%d.%d", c, i), reference)); err != nil {
 					t.Error(err)
 					return
@@ -93,16 +93,16 @@ func TestConcurrentOwner(t *testing.T) {
 	var k *kit
 	var solid string
 	var once sync.Once
-	k = over(t, registrytest.Hooked{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
+	k = openOn(t, registrytest.HookedStore{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
 		if own := writes[len(writes)-1]; own.Key == secrets+"/default/child" && own.IsDelete() {
 			once.Do(func() {
-				k.Merge("secrets", "default", "child", `{"metadata":{"ownerReferences":[`+ref("ConfigMap", "solid", solid)+`]}}`)
+				k.Merge("secrets", "default", "child", `{"metadata":{"ownerReferences":[`+ownerRef("ConfigMap", "solid", solid)+`]}}`)
 			})
 		}
 	}})
 	solid = k.Create("configmaps", "default", object("solid"))
 	deleted := k.Create("configmaps", "default", object("deleted"))
-	k.Create("secrets", "default", object("child", ref("ConfigMap", "deleted", deleted)))
+	k.Create("secrets", "default", object("child", ownerRef("ConfigMap", "deleted", deleted)))
 	k.Delete("configmaps", "default", "deleted", registry.Background)
 	k.wantExists(secrets, "default", "child")
 	if got := k.owners(secrets, "default", "child"); len(got) != 1 || got[0] != solid {
@@ -115,7 +115,7 @@ func TestConcurrentOwner(t *testing.T) {
 func TestBusyGarbage(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
-	k.Create("secrets", "default", object("child", ref("ConfigMap", "owner", uid)))
+	k.Create("secrets", "default", object("child", ownerRef("ConfigMap", "owner", uid)))
 	ended := make(chan struct{})
 	var busy sync.WaitGroup
 	for range 4 {
@@ -170,7 +170,7 @@ func (k *kit) createMany(count int, uid string) {
 	for c := range 16 {
 		creators.Go(func() {
 			for i := c; i < count; i += 16 {
-				if _, err := k.TryCreate("secrets", "default", object(fmt.Sprint("s", i), blocking("ConfigMap", "owner", uid))); err != nil {
+				if _, err := k.TryCreate("secrets", "default", object(fmt.Sprint("s", i), blockingRef("ConfigMap", "owner", uid))); err != nil {
 					k.Error(err)
 					return
 				}
@@ -185,18 +185,18 @@ func (k *kit) createMany(count int, uid string) {
 func TestConcurrentOrphan(t *testing.T) {
 	var isClosed atomic.Bool
 	arrived, opened := make(chan struct{}), make(chan struct{})
-	k := over(t, registrytest.Hooked{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
+	k := openOn(t, registrytest.HookedStore{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
 		if strings.HasSuffix(writes[len(writes)-1].Key, "/child") && isClosed.Swap(false) {
 			close(arrived)
 			<-opened
 		}
 	}})
 	uid := k.Create("configmaps", "default", object("owner"))
-	k.Create("secrets", "default", object("child", ref("ConfigMap", "owner", uid)))
+	k.Create("secrets", "default", object("child", ownerRef("ConfigMap", "owner", uid)))
 	isClosed.Store(true)
 	k.Delete("configmaps", "default", "owner", registry.Orphan)
 	<-arrived
-	k.Create("secrets", "default", object("late", ref("ConfigMap", "owner", uid)))
+	k.Create("secrets", "default", object("late", ownerRef("ConfigMap", "owner", uid)))
 	k.Wait("the collector to observe the new dependent", func() bool { return len(k.collector.index.dependents(uid)) == 2 })
 	close(opened)
 	k.waitDeleted(configMaps, "default", "owner")
@@ -213,12 +213,12 @@ func TestConcurrentOrphan(t *testing.T) {
 func TestAlreadyDeleting(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
-	child := k.Create("secrets", "default", withFinalizer("child", "example.com/hold", blocking("ConfigMap", "owner", uid)))
-	k.Create("secrets", "default", withFinalizer("grandchild", "example.com/hold", blocking("Secret", "child", child)))
+	child := k.Create("secrets", "default", withFinalizer("child", "example.com/hold", blockingRef("ConfigMap", "owner", uid)))
+	k.Create("secrets", "default", withFinalizer("grandchild", "example.com/hold", blockingRef("Secret", "child", child)))
 	k.Delete("secrets", "default", "child", registry.Background)
 	k.Delete("configmaps", "default", "owner", registry.Foreground)
 	k.settle()
-	k.Merge("secrets", "default", "child", `{"metadata":{"ownerReferences":[`+ref("ConfigMap", "owner", uid)+`]}}`) // the changed reference enqueues the child again
+	k.Merge("secrets", "default", "child", `{"metadata":{"ownerReferences":[`+ownerRef("ConfigMap", "owner", uid)+`]}}`) // the changed reference enqueues the child again
 	k.settle()
 	if got := k.Get(secrets, "default", "child").Lookup("metadata", "finalizers").JSON(); got != `["example.com/hold"]` {
 		t.Errorf(`finalizers of secret child = %s, want ["example.com/hold"], unchanged`, got)

@@ -34,8 +34,8 @@ type subject struct {
 
 // find returns the object with the key; nil without an error if it does not exist. It returns errUnknownKind if the kind
 // of the object is not served.
-func (c *Collector) find(ctx context.Context, text string) (*subject, error) {
-	key, err := watchcache.ParseKey(text)
+func (c *Collector) find(ctx context.Context, objectKey string) (*subject, error) {
+	key, err := watchcache.ParseKey(objectKey)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ var errDisconnected = errors.New("connection reset")
 // is more than one.
 func start(t *testing.T, s storage.Store, name string, leaders *atomic.Int64) *server {
 	v := &server{}
-	v.Kit = registrytest.Over(t, disconnectedStore{s, &v.isDisconnected})
+	v.Kit = registrytest.OpenStore(t, disconnectedStore{s, &v.isDisconnected})
 	v.Elector = &Elector{
 		Objects: v.All, Namespace: "kube-system", Name: "controllers", Identity: name,
 		User: registrytest.User, Manager: name, Log: registrytest.Log,
@@ -54,7 +54,7 @@ func start(t *testing.T, s storage.Store, name string, leaders *atomic.Int64) *s
 }
 
 // Run resolves the ambiguity between Kit.Run and Elector.Run.
-func (v *server) Run(run func(context.Context)) func() { return v.Kit.Run(run) }
+func (s *server) Run(run func(context.Context)) func() { return s.Kit.Run(run) }
 
 // disconnectedStore is a store whose commits fail while isDisconnected is set.
 type disconnectedStore struct {
@@ -62,27 +62,27 @@ type disconnectedStore struct {
 	isDisconnected *atomic.Bool
 }
 
-func (c disconnectedStore) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
-	if c.isDisconnected.Load() {
+func (d disconnectedStore) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
+	if d.isDisconnected.Load() {
 		return 0, errDisconnected
 	}
-	return c.Store.Commit(ctx, writes...)
+	return d.Store.Commit(ctx, writes...)
 }
 
-func (v *server) lease() document.Value {
-	v.Helper()
-	return v.Get(kind, "kube-system", "controllers").Get("spec")
+func (s *server) lease() document.Value {
+	s.Helper()
+	return s.Get(kind, "kube-system", "controllers").Get("spec")
 }
 
-func (v *server) acquired() time.Time { v.Helper(); return v.leaseTime("acquireTime") }
+func (s *server) acquired() time.Time { s.Helper(); return s.leaseTime("acquireTime") }
 
-func (v *server) renewed() time.Time { v.Helper(); return v.leaseTime("renewTime") }
+func (s *server) renewed() time.Time { s.Helper(); return s.leaseTime("renewTime") }
 
-func (v *server) leaseTime(field string) time.Time {
-	v.Helper()
-	at, err := time.Parse(time.RFC3339, v.lease().Get(field).Text())
+func (s *server) leaseTime(field string) time.Time {
+	s.Helper()
+	at, err := time.Parse(time.RFC3339, s.lease().Get(field).Text())
 	if err != nil {
-		v.Fatal(err)
+		s.Fatal(err)
 	}
 	return at
 }

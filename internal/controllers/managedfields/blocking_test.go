@@ -122,7 +122,7 @@ func TestWritersAreBlockedWhenServedAgain(t *testing.T) {
 	if err := old.Enter(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	k.MergeVersions(withFirstUnserved(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular)))
+	k.MergeVersions(unserveFirst(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular)))
 	isServed := func() bool { _, ok := k.Objects.Kinds.Resource("example.com", "v1", "widgets"); return ok }
 	k.Wait("widgets are not served", func() bool { return !isServed() })
 	g.isClosed.Store(true)
@@ -164,9 +164,9 @@ func TestBlockedWriterTimesOut(t *testing.T) {
 func TestWritersStayBlockedOnShutdown(t *testing.T) {
 	k, h := openConverted(t, watchcachetest.OpenStore(t))
 	k.MustCreate("v2", "one", ", map: {x: 1}")
-	h.Fail(crdtest.Hangs)
+	h.Fail(crdtest.BlockUntilDone)
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
-	k.Wait("the migration to call the conversion webhook", func() bool { return len(h.Sizes()) > 0 })
+	k.Wait("the migration to call the conversion webhook", func() bool { return len(h.CallSizes()) > 0 })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- k.ApplyAs(ctx, "tester", "v1", "two", "") }()

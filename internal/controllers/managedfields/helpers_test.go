@@ -129,7 +129,7 @@ func (k *kit) wantBlocked() {
 	}
 }
 
-// withFirstUnserved returns the CRD versions with served: false in the first version.
-func withFirstUnserved(versions string) string {
+// unserveFirst returns the CRD versions with served: false in the first version.
+func unserveFirst(versions string) string {
 	return strings.Replace(versions, `"served":true`, `"served":false`, 1)
 }

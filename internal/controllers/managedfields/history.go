@@ -50,8 +50,8 @@ type history struct {
 	pending  pending
 }
 
-// before returns the history without the given generation and later generations. They are in the stored history if the definition
-// has changed again.
+// before returns the history without the given generation and later generations, which the stored history contains if the
+// definition has changed again.
 func (h history) before(generation int64) history {
 	if n := h.indexFrom(generation); n < len(h.previous) {
 		h.previous = h.previous[:n]

@@ -48,7 +48,7 @@ func TestPendingEntry(t *testing.T) {
 		{"another namespace", watchcache.Key{Name: "one"}, "1", entry, false},
 	} {
 		if generation, ok := p.generationOf(test.key, test.uid, test.entry); ok != test.want || ok && generation != 3 {
-			t.Errorf("%s: generationOf() = %d, %t, want pending: %t", test.name, generation, ok, test.want)
+			t.Errorf("%s: generationOf() = %d, %t; want 3, true for a pending entry; pending = %t", test.name, generation, ok, test.want)
 		}
 		want := int64(5)
 		if test.want {
@@ -102,11 +102,11 @@ func TestHistory(t *testing.T) {
 	for migrated, want := range map[int64]bool{0: false, 5: false, 9: false, 10: true} {
 		h.pending.generation = migrated
 		if got := h.isMigrated(); got != want {
-			t.Errorf("isMigrated() with M = %d: %t, want %t", migrated, got, want)
+			t.Errorf("isMigrated() with M = %d = %t, want %t", migrated, got, want)
 		}
 	}
 	if h := (history{}); !h.isMigrated() || !h.isEmpty() {
-		t.Error("an empty history must be migrated and empty")
+		t.Error("isMigrated() or isEmpty() of an empty history = false, want true")
 	}
 }
 
@@ -133,7 +133,7 @@ func TestRecordPrevious(t *testing.T) {
 	} {
 		writes := RecordPrevious(definition(test.obj), definition(test.live))
 		if (len(writes) == 1) != test.want {
-			t.Errorf("%s: RecordPrevious() = %d writes, want one: %t", test.name, len(writes), test.want)
+			t.Errorf("%s: RecordPrevious() returned %d writes; returned one write = %t, want %t", test.name, len(writes), len(writes) == 1, test.want)
 		}
 		for _, w := range writes {
 			if want := (watchcache.Key{Kind: generationRecords, Name: "u.7"}).String(); w.Key != want || !strings.Contains(string(w.Value), `"definition":{`) {
@@ -178,7 +178,7 @@ func TestPendingRecords(t *testing.T) {
 		}
 		got := read().pending
 		if want := (n + objectsPerRecord - 1) / objectsPerRecord; len(got.records) != want || len(got.objects) != n || n > 0 && got.generation != next.generation {
-			t.Errorf("%d objects: read %d in %d records of generation %d", n, len(got.objects), len(got.records), got.generation)
+			t.Errorf("pending: got %d objects in %d records of generation %d, want %d in %d of generation %d", len(got.objects), len(got.records), got.generation, n, want, next.generation)
 		}
 		for key, object := range next.objects {
 			if !reflect.DeepEqual(got.objects[key], object) {

@@ -86,43 +86,43 @@ func newMigration(kind *api.Kind) *Migration {
 // Prepare returns the migration to a kind that is about to be registered. If managed fields entries must be migrated before the
 // first write, or if the persisted state cannot be read, it blocks writes to the kind.
 func (m *Migrator) Prepare(ctx context.Context, kind *api.Kind) *Migration {
-	g := newMigration(kind)
-	h, err := m.histories.read(ctx, g.resource.Definition)
+	migration := newMigration(kind)
+	h, err := m.histories.read(ctx, migration.resource.Definition)
 	if err != nil || !h.isMigrated() {
-		g.unblock = kind.WriteGate.Block()
+		migration.unblock = kind.WriteGate.Block()
 	}
-	return g
+	return migration
 }
 
 // Cancel admits the writes that Prepare blocked. It is called if the kind could not be registered.
-func (g *Migration) Cancel() { g.unblock() }
+func (migration *Migration) Cancel() { migration.unblock() }
 
 // Drain rejects new writes that use the kind, and blocks until no write is in flight that uses the kind or a kind that it
 // replaced.
-func (g *Migration) Drain() {
-	g.Kind.WriteGate.Close()
-	<-g.drained
+func (migration *Migration) Drain() {
+	migration.Kind.WriteGate.Close()
+	<-migration.drained
 }
 
-// Track makes g the current migration of its definition. It is called after the kind was registered; Start must follow.
-func (m *Migrator) Track(g *Migration) {
+// Track makes migration the current migration of its definition. It is called after the kind was registered; Start must follow.
+func (m *Migrator) Track(migration *Migration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.current[g.resource.Name] = g
+	m.current[migration.resource.Name] = migration
 }
 
-// Start waits for the writes in flight that use the kind of replaced, which may be nil, and then adds the migration g to the
+// Start waits for the writes in flight that use the kind of replaced, which may be nil, and then adds migration to the
 // workqueue.
-func (m *Migrator) Start(g, replaced *Migration) {
+func (m *Migrator) Start(migration, replaced *Migration) {
 	if replaced != nil {
 		replaced.Drain()
 	}
-	close(g.drained)
+	close(migration.drained)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.queue != nil {
-		m.queue.Reset(g.resource.Name)
-		m.queue.Add(g.resource.Name)
+		m.queue.Reset(migration.resource.Name)
+		m.queue.Add(migration.resource.Name)
 	}
 }
 
@@ -209,31 +209,31 @@ func (m *Migrator) Run(ctx context.Context) {
 // definition.
 func (m *Migrator) reconcile(ctx context.Context, name string) error {
 	m.mu.Lock()
-	g := m.current[name]
+	migration := m.current[name]
 	m.mu.Unlock()
-	if g == nil || !g.isDrained() {
+	if migration == nil || !migration.isDrained() {
 		return nil // Start adds the definition to the queue again
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer g.Kind.WriteGate.OnClose(cancel)()
-	err := m.advance(ctx, g)
+	defer migration.Kind.WriteGate.OnClose(cancel)()
+	err := m.advance(ctx, migration)
 	switch {
 	case err == nil || ctx.Err() != nil || errors.Is(err, watchcache.ErrClosed):
 		return nil // the migration is done, the kind was replaced, or the server stops
-	case !g.isRead || !g.history.isMigrated():
+	case !migration.isRead || !migration.history.isMigrated():
 		m.queue.Reset(name) // writes are blocked: the retry must not wait longer than the minimum backoff
 		m.options.Log.Error("cannot migrate the managedFields of custom resources, retrying", "name", name, "error", err)
 	default:
 		m.options.Log.Warn("cannot migrate the managedFields of some custom resources yet, retrying", "name", name,
-			"objects", len(g.history.pending.objects), "error", err)
+			"objects", len(migration.history.pending.objects), "error", err)
 	}
 	return err
 }
 
-func (g *Migration) isDrained() bool {
+func (migration *Migration) isDrained() bool {
 	select {
-	case <-g.drained:
+	case <-migration.drained:
 		return true
 	default:
 		return false
@@ -242,76 +242,76 @@ func (g *Migration) isDrained() bool {
 
 // advance runs steps 3 to 6 of the package documentation, as far as that is possible now. It returns an error if entries remain
 // to be migrated.
-func (m *Migrator) advance(ctx context.Context, g *Migration) error {
-	if !g.isRead {
-		h, err := m.histories.read(ctx, g.resource.Definition)
+func (m *Migrator) advance(ctx context.Context, migration *Migration) error {
+	if !migration.isRead {
+		h, err := m.histories.read(ctx, migration.resource.Definition)
 		if err != nil {
 			return err
 		}
-		g.history, g.isRead, g.isRecorded = h, true, true
+		migration.history, migration.isRead, migration.isRecorded = h, true, true
 	}
-	if g.history.isMigrated() {
-		m.admitWriters(ctx, g)
-		return m.retryPending(ctx, g)
+	if migration.history.isMigrated() {
+		m.admitWriters(ctx, migration)
+		return m.retryPending(ctx, migration)
 	}
 	var cause error
-	for !g.history.isMigrated() {
-		all, err := m.listObjects(ctx, g)
+	for !migration.history.isMigrated() {
+		all, err := m.listObjects(ctx, migration)
 		if err != nil {
 			return err
 		}
-		if cause, err = m.migrate(ctx, g, all); err != nil {
+		if cause, err = m.migrate(ctx, migration, all); err != nil {
 			return err
 		}
 	}
-	m.admitWriters(ctx, g)
-	return g.unfinished(cause)
+	m.admitWriters(ctx, migration)
+	return migration.unfinished(cause)
 }
 
 // admitWriters marks the resource as current and admits writes.
-func (m *Migrator) admitWriters(ctx context.Context, g *Migration) {
-	m.markCurrent(ctx, g)
-	g.unblock()
+func (m *Migrator) admitWriters(ctx context.Context, migration *Migration) {
+	m.markCurrent(ctx, migration)
+	migration.unblock()
 }
 
 // markCurrent marks objects that are written after the current revision as conforming to the current schema, unless the resource
 // is marked already. Without the mark, requests have to compare every object with the schema.
-func (m *Migrator) markCurrent(ctx context.Context, g *Migration) {
-	if g.resource.IsMarkedCurrent() {
+func (m *Migrator) markCurrent(ctx context.Context, migration *Migration) {
+	if migration.resource.IsMarkedCurrent() {
 		return
 	}
 	if revision, err := m.options.Objects.Cache.Revision(ctx); err == nil {
-		g.resource.MarkCurrent(revision)
+		migration.resource.MarkCurrent(revision)
 	}
 }
 
 // retryPending tries to migrate the pending entries, if there are any. It returns an error if entries are still pending.
-func (m *Migrator) retryPending(ctx context.Context, g *Migration) error {
-	before := len(g.history.pending.objects)
-	if before == 0 && g.isRecorded {
+func (m *Migrator) retryPending(ctx context.Context, migration *Migration) error {
+	before := len(migration.history.pending.objects)
+	if before == 0 && migration.isRecorded {
 		return nil
 	}
-	all, err := m.pendingObjects(ctx, g)
+	all, err := m.pendingObjects(ctx, migration)
 	if err != nil {
 		return err
 	}
-	cause, err := m.migrate(ctx, g, all)
-	m.markCurrent(ctx, g)
-	if len(g.history.pending.objects) < before {
-		m.queue.Reset(g.resource.Name) // some entries were migrated, so the webhook is available again
+	cause, err := m.migrate(ctx, migration, all)
+	m.markCurrent(ctx, migration)
+	if len(migration.history.pending.objects) < before {
+		m.queue.Reset(migration.resource.Name) // some entries were migrated, so the webhook is available again
 	}
 	if err != nil {
 		return err
 	}
-	return g.unfinished(cause)
+	return migration.unfinished(cause)
 }
 
 var errPending = errors.New("managedFields entries are pending")
 
 // unfinished returns cause, the reason why entries are pending; nil if no entry is pending.
-func (g *Migration) unfinished(cause error) error {
+func (migration *Migration) unfinished(cause error) error {
 	switch {
-	case len(g.history.pending.objects) == 0:
+	case len(migration.history.pending.objects) == 0:
 		return nil
 	case cause == nil:
 		return errPending // another server has recorded the pending entries
@@ -321,15 +321,15 @@ func (g *Migration) unfinished(cause error) error {
 
 // migrate makes one pass over objects and records the entries that are pending after it. cause is the reason why one of these
 // entries is pending; nil if none is pending.
-func (m *Migrator) migrate(ctx context.Context, g *Migration, all []*watchcache.Object) (cause, err error) {
-	p := newPass(m.options.Objects, g, m.options.ConversionTimeout)
+func (m *Migrator) migrate(ctx context.Context, migration *Migration, all []*watchcache.Object) (cause, err error) {
+	p := newPass(m.options.Objects, migration, m.options.ConversionTimeout)
 	failed := p.run(ctx, all)
-	if failed != nil && !g.history.isMigrated() {
+	if failed != nil && !migration.history.isMigrated() {
 		return nil, failed // an incomplete first pass is repeated as a whole before writes are admitted
 	}
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	if err := m.record(recording, g, p.pending); err != nil {
+	if err := m.record(recording, migration, p.pending); err != nil {
 		return nil, fmt.Errorf("recording the progress: %w", err)
 	}
 	return p.lastError, failed
@@ -337,30 +337,30 @@ func (m *Migrator) migrate(ctx context.Context, g *Migration, all []*watchcache.
 
 // record stores the entries that are pending after a pass, unless they are stored already. If another server has recorded a pass
 // since the history was read, record adopts the history of that server.
-func (m *Migrator) record(ctx context.Context, g *Migration, objects map[watchcache.Key]pendingObject) error {
-	isMigrated := g.history.isMigrated()
-	if g.isRecorded && isMigrated && reflect.DeepEqual(objects, g.history.pending.objects) {
+func (m *Migrator) record(ctx context.Context, migration *Migration, objects map[watchcache.Key]pendingObject) error {
+	isMigrated := migration.history.isMigrated()
+	if migration.isRecorded && isMigrated && reflect.DeepEqual(objects, migration.history.pending.objects) {
 		return nil
 	}
-	next := pending{generation: g.resource.Generation, objects: objects}
-	err := m.histories.update(ctx, g.resource.UID, next, g.history)
+	next := pending{generation: migration.resource.Generation, objects: objects}
+	err := m.histories.update(ctx, migration.resource.UID, next, migration.history)
 	if err == nil || isConflict(err) {
 		var h history
-		if h, err = m.histories.read(ctx, g.resource.Definition); err == nil {
-			g.history, g.isRecorded = h, true
+		if h, err = m.histories.read(ctx, migration.resource.Definition); err == nil {
+			migration.history, migration.isRecorded = h, true
 			return nil
 		}
 	}
 	if isMigrated { // only the record is retried: a second migration could change entries that clients have written since
-		g.isRecorded = false
-		g.history.pending.generation, g.history.pending.objects = next.generation, next.objects
+		migration.isRecorded = false
+		migration.history.pending.generation, migration.history.pending.objects = next.generation, next.objects
 	}
 	return err
 }
 
 // listObjects returns all objects of the kind.
-func (m *Migrator) listObjects(ctx context.Context, g *Migration) ([]*watchcache.Object, error) {
-	list, err := m.options.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: g.Kind.StoreName()}, Freshness: watchcache.Latest})
+func (m *Migrator) listObjects(ctx context.Context, migration *Migration) ([]*watchcache.Object, error) {
+	list, err := m.options.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: migration.Kind.StoreName()}, Freshness: watchcache.Latest})
 	if err != nil {
 		return nil, err
 	}
@@ -369,9 +369,9 @@ func (m *Migrator) listObjects(ctx context.Context, g *Migration) ([]*watchcache
 
 // pendingObjects returns the objects with pending entries, in random order, so that an object whose conversion takes too long
 // does not always delay the same objects.
-func (m *Migrator) pendingObjects(ctx context.Context, g *Migration) (all []*watchcache.Object, err error) {
-	for key := range g.history.pending.objects {
-		key.Kind = g.Kind.StoreName()
+func (m *Migrator) pendingObjects(ctx context.Context, migration *Migration) (all []*watchcache.Object, err error) {
+	for key := range migration.history.pending.objects {
+		key.Kind = migration.Kind.StoreName()
 		object, err := m.options.Objects.Cache.Get(ctx, key, watchcache.Latest)
 		switch {
 		case err == nil:

@@ -29,8 +29,8 @@ func TestCurrentWebhookConverts(t *testing.T) {
 	k.MergeDefinition("widgets", `{"spec":{`+crdtest.ConversionBy("third")+`,"versions":[`+crdtest.TwoMaps(crdtest.Granular)+`]}}`)
 	again := openWith(t, s, h)
 	again.waitOwned("two", mapGranular)
-	if got := h.Sizes(); !slices.Equal(got, []int{1}) {
-		t.Errorf("reviews had %v objects, want one review of 1", got)
+	if got := h.CallSizes(); !slices.Equal(got, []int{1}) {
+		t.Errorf("numbers of objects per ConversionReview = %v, want one review of 1", got)
 	}
 }
 
@@ -47,8 +47,8 @@ func TestRejectionsAreFinal(t *testing.T) {
 	for name, want := range map[string]string{"a": mapGranular, "b": mapAtomic, "c": mapAtomic, "d": mapGranular, "e": mapGranular} {
 		k.wantOwned(name, want)
 	}
-	if got, want := h.Sizes(), []int{5, 1, 1, 3, 1, 2}; !slices.Equal(got, want) {
-		t.Errorf("reviews had %v objects, want %v", got, want)
+	if got, want := h.CallSizes(), []int{5, 1, 1, 3, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("numbers of objects per ConversionReview = %v, want %v", got, want)
 	}
 }
 
@@ -62,9 +62,9 @@ func TestConversionIsBatched(t *testing.T) {
 	h.Fail(nil)
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 	k.waitFinished()
-	reviews := h.Sizes()
+	reviews := h.CallSizes()
 	if slices.Sort(reviews); !slices.Equal(reviews, []int{50, 100, 100}) {
-		t.Errorf("reviews had %v objects, want 50, 100 and 100", reviews)
+		t.Errorf("numbers of objects per ConversionReview = %v, want 50, 100 and 100", reviews)
 	}
 }
 
@@ -77,13 +77,13 @@ func TestUnavailableWebhookIsCalledOnce(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		k.MustCreate("v2", name, ", map: {x: 1}")
 	}
-	h.Fail(crdtest.Refused)
+	h.Fail(crdtest.RefuseConnection)
 	old := k.Widgets("v1")
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 	k.WaitReplaced(old)
 	k.MustApply("other", `"size":1`) // returns when the migration has unblocked writes
-	if got, want := h.Sizes(), []int{3, 1}; !slices.Equal(got, want) {
-		t.Errorf("reviews had %v objects, want %v", got, want)
+	if got, want := h.CallSizes(), []int{3, 1}; !slices.Equal(got, want) {
+		t.Errorf("numbers of objects per ConversionReview = %v, want %v", got, want)
 	}
 }
 
@@ -115,10 +115,10 @@ func TestChangesWhileNotServed(t *testing.T) {
 	k := open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap), "")
 	k.MustApply("one", twoItems)
-	k.MergeVersions(withFirstUnserved(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap)))
+	k.MergeVersions(unserveFirst(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap)))
 	k.Wait("widgets are not served", func() bool { _, ok := k.Objects.Kinds.Resource("example.com", "v1", "widgets"); return !ok })
 	for _, list := range []string{crdtest.ListByName, crdtest.AtomicList, crdtest.ListByName} {
-		k.MergeVersions(withFirstUnserved(crdtest.ListAndMap(list, crdtest.Granular)))
+		k.MergeVersions(unserveFirst(crdtest.ListAndMap(list, crdtest.Granular)))
 	}
 	if got := k.previousGenerations(); got != 1 {
 		t.Errorf("%d previous generations are persisted, want 1, the last served one", got)

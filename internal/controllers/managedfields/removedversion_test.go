@@ -55,7 +55,7 @@ func TestDifferenceManagedFieldsOutliveTheirVersion(t *testing.T) {
 	owners := k.ManagedFields("v2", "one")
 	for _, one := range want {
 		if !strings.Contains(owners, one) {
-			t.Errorf("managedFields: want %s in %s", one, owners)
+			t.Errorf("managedFields = %s, want them to contain %s", owners, one)
 		}
 	}
 	if strings.Contains(owners, "example.com/v1") || strings.Contains(owners, "carol") || strings.Count(owners, "dave") != 1 {

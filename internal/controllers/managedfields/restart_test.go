@@ -177,21 +177,21 @@ func TestHistoryIsBeforeTheGeneration(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(h.Previous) != int(generation) || h.IsMigrated != (generation == 0) {
-			t.Errorf("history of generation %d = %+v", generation+1, h)
+			t.Errorf("history of generation %d = %+v, want %d previous generations and IsMigrated = %t", generation+1, h, generation, generation == 0)
 		}
 	}
 }
 
 // rewriteStored replaces the text old in a stored value with updated while no server runs.
-func rewriteStored(t *testing.T, s storage.Store, key watchcache.Key, old, now string) {
+func rewriteStored(t *testing.T, s storage.Store, key watchcache.Key, old, updated string) {
 	t.Helper()
 	live, err := s.Get(t.Context(), key.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Replace(string(live.Value), old, now, 1)
+	text := strings.Replace(string(live.Value), old, updated, 1)
 	if text == string(live.Value) {
-		t.Fatalf("precondition: want %s in %s", old, text)
+		t.Fatalf("precondition: stored value = %s, want it to contain %s", text, old)
 	}
 	if _, err := s.Commit(t.Context(), storage.Write{Key: live.Key, Expected: live.Revision, Value: []byte(text)}); err != nil {
 		t.Fatal(err)

@@ -26,10 +26,10 @@ func TestPendingEntriesAreRetried(t *testing.T) {
 		k, h := openConverted(t, s)
 		k.MustCreate("v2", "two", ", map: {x: 1}")
 		k.MustCreate("v1", "one", ", map: {x: 1}")
-		h.Fail(crdtest.Refused)
+		h.Fail(crdtest.RefuseConnection)
 		k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 		k.waitOwned("one", mapGranular)
-		k.Wait("the webhook to be called again", func() bool { return len(h.Sizes()) > 2 })
+		k.Wait("the webhook to be called again", func() bool { return len(h.CallSizes()) > 2 })
 		k.MustApply("one", `"map":{"x":1}`)
 		k.wantOwned("two", mapAtomic)
 		if got := k.previousGenerations(); got != 1 {
@@ -57,17 +57,17 @@ func TestConversionTimeout(t *testing.T) {
 	for i := range n {
 		k.MustCreate("v2", fmt.Sprint("w", i), ", map: {x: 1}")
 	}
-	h.Fail(crdtest.Hangs)
+	h.Fail(crdtest.BlockUntilDone)
 	old := k.Widgets("v1")
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 	k.WaitReplaced(old)
 	start := time.Now()
 	k.MustApply("other", `"size":1`) // returns when the migration has unblocked writes
 	if took := time.Since(start); took > crd.ConversionTimeout/2 {
-		t.Errorf("a write was blocked for %s, want at most the conversion timeout", took)
+		t.Errorf("a write was blocked for %s, want at most %s", took, crd.ConversionTimeout/2)
 	}
-	if got := h.Sizes(); len(got) == 0 || slices.Max(got) != managedfields.MaxBatchObjects {
-		t.Errorf("reviews had %v objects, want some of %d", got, managedfields.MaxBatchObjects)
+	if got := h.CallSizes(); len(got) == 0 || slices.Max(got) != managedfields.MaxBatchObjects {
+		t.Errorf("numbers of objects per ConversionReview = %v, want a maximum of %d", got, managedfields.MaxBatchObjects)
 	}
 	h.Fail(nil)
 	k.waitFinished()
@@ -81,17 +81,17 @@ func TestNextGenerationInterrupts(t *testing.T) {
 	k.MustCreate("v2", "two", ", map: {x: 1}")
 	h.Fail(func(ctx context.Context, url string) error {
 		if strings.HasSuffix(url, "/first") {
-			return crdtest.Hangs(ctx, url)
+			return crdtest.BlockUntilDone(ctx, url)
 		}
 		return nil
 	})
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
-	k.Wait("the first webhook to be called", func() bool { return len(h.Sizes()) == 1 })
+	k.Wait("the first webhook to be called", func() bool { return len(h.CallSizes()) == 1 })
 	start := time.Now()
 	k.MergeDefinition("widgets", `{"spec":{`+crdtest.ConversionBy("second")+`}}`)
 	k.waitOwned("two", mapGranular)
 	if took := time.Since(start); took > crd.ConversionTimeout/2 {
-		t.Errorf("migration to the next generation took %s", took)
+		t.Errorf("migration to the next generation took %s, want at most %s", took, crd.ConversionTimeout/2)
 	}
 	k.waitFinished()
 }
@@ -107,7 +107,7 @@ func TestConcurrentlyWrittenEntriesAreRetained(t *testing.T) {
 		k.MustApplyAs("before", "v1", "one", `"map":{}`)
 		k.MustApplyAs("again", "v2", "one", `"map":{},"sizes":3`)
 		k.MustApplyAs("waits", "v2", "one", `"map":{}`)
-		h.Fail(crdtest.Refused)
+		h.Fail(crdtest.RefuseConnection)
 		old := k.Widgets("v1")
 		k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 		k.WaitReplaced(old)
@@ -144,9 +144,9 @@ func TestPendingEntriesKeepTheirGeneration(t *testing.T) {
 	k.DefineWidgets(both(crdtest.AtomicList), ","+crdtest.ConversionBy("first"))
 	k.MustApplyAs("tester", "v2", "one", twoItems)
 	for i, list := range []string{crdtest.ListByName, crdtest.ListByID} {
-		h.Fail(crdtest.Refused)
+		h.Fail(crdtest.RefuseConnection)
 		k.MergeVersions(both(list))
-		k.Wait("the webhook to be called", func() bool { return len(h.Sizes()) > 0 })
+		k.Wait("the webhook to be called", func() bool { return len(h.CallSizes()) > 0 })
 		k.Wait("the previous generations to be persisted", func() bool { return k.previousGenerations() == i+1 })
 	}
 	h.Fail(nil)
@@ -162,7 +162,7 @@ func TestManyPendingRecords(t *testing.T) {
 	for i := range n {
 		k.MustCreate("v2", fmt.Sprint("w", i), ", map: {x: 1}")
 	}
-	h.Fail(crdtest.Refused)
+	h.Fail(crdtest.RefuseConnection)
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 	k.Wait("all objects to be pending", func() bool { return k.history().Pending == n })
 	k.Stop()
@@ -180,9 +180,9 @@ func TestManyPendingRecords(t *testing.T) {
 func TestMigratedObjectsAreNotCurrent(t *testing.T) {
 	k, h := openConverted(t, watchcachetest.OpenStore(t))
 	k.MustCreate("v2", "two", ", map: {x: 1}, sizes: 3")
-	h.Fail(crdtest.Refused)
+	h.Fail(crdtest.RefuseConnection)
 	k.MergeVersions(strings.ReplaceAll(crdtest.TwoMaps(crdtest.Granular), `"size":{"type":"integer"}`, `"size":{"type":"integer"},"late":{"type":"string","default":"here"}`))
-	k.Wait("the webhook to be called", func() bool { return len(h.Sizes()) > 0 })
+	k.Wait("the webhook to be called", func() bool { return len(h.CallSizes()) > 0 })
 	k.MustApply("other", `"size":1`) // returns when the migration has unblocked writes
 	h.Fail(nil)
 	k.waitOwned("two", mapGranular)

@@ -23,23 +23,23 @@ type remaining struct {
 	kinds, finalizers map[string]int
 }
 
-func (m *remaining) isEmpty() bool { return len(m.kinds) == 0 }
+func (r *remaining) isEmpty() bool { return len(r.kinds) == 0 }
 
 // deleteContent deletes the objects in a namespace, and counts the objects that still exist because of a finalizer or a grace
 // period. It deletes pods first, and other objects, such as the network policies that protect the pods, only when no pod is left.
-func (r *Controller) deleteContent(ctx context.Context, namespace string) (*remaining, error) {
+func (c *Controller) deleteContent(ctx context.Context, namespace string) (*remaining, error) {
 	left := &remaining{kinds: map[string]int{}, finalizers: map[string]int{}}
-	pods, _ := r.Objects.Kinds.Resource("", "v1", "pods")
-	if err := r.deleteResource(ctx, namespace, pods, left); err != nil || !left.isEmpty() {
+	pods, _ := c.Objects.Kinds.Resource("", "v1", "pods")
+	if err := c.deleteResource(ctx, namespace, pods, left); err != nil || !left.isEmpty() {
 		return left, err
 	}
 	seen := map[string]bool{pods.StoreName(): true}
-	for _, kind := range r.Objects.Kinds.All() {
+	for _, kind := range c.Objects.Kinds.All() {
 		if !kind.Namespaced || kind.CreateOnly || seen[kind.StoreName()] {
 			continue
 		}
 		seen[kind.StoreName()] = true
-		if err := r.deleteResource(ctx, namespace, kind, left); err != nil {
+		if err := c.deleteResource(ctx, namespace, kind, left); err != nil {
 			return left, err
 		}
 	}
@@ -47,29 +47,29 @@ func (r *Controller) deleteContent(ctx context.Context, namespace string) (*rema
 }
 
 // deleteResource deletes the objects of one resource in a namespace, and adds the number of objects that still exist to left.
-func (r *Controller) deleteResource(ctx context.Context, namespace string, kind *api.Kind, left *remaining) error {
-	list, err := r.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: kind.StoreName(), Namespace: namespace}, Freshness: watchcache.Latest})
+func (c *Controller) deleteResource(ctx context.Context, namespace string, kind *api.Kind, left *remaining) error {
+	list, err := c.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: kind.StoreName(), Namespace: namespace}, Freshness: watchcache.Latest})
 	if err != nil || len(list.Objects) == 0 {
 		return err
 	}
 	var group errgroup.Group
 	group.SetLimit(workers)
 	for _, object := range list.Objects {
-		group.Go(func() error { return r.deleteOne(ctx, kind, object, left) })
+		group.Go(func() error { return c.deleteOne(ctx, kind, object, left) })
 	}
 	return group.Wait()
 }
 
 // deleteOne deletes an object, and adds the object to the counts in left if it still exists afterwards. An object whose grace
 // period has expired is deleted immediately, because there may be no kubelet that confirms its termination.
-func (r *Controller) deleteOne(ctx context.Context, kind *api.Kind, object *watchcache.Object, left *remaining) error {
-	endpoint, err := r.Objects.Endpoint(kind, kind.Versions[0], "")
+func (c *Controller) deleteOne(ctx context.Context, kind *api.Kind, object *watchcache.Object, left *remaining) error {
+	endpoint, err := c.Objects.Endpoint(kind, kind.Versions[0], "")
 	if err != nil {
 		return err
 	}
-	d := r.deletion(object.Namespace(), object.Name(), endpoint)
-	d.HasGracePeriod = r.gracePeriodExpired(object)
-	deleted, err := r.Objects.Delete(ctx, d)
+	d := c.deletion(object.Namespace(), object.Name(), endpoint)
+	d.HasGracePeriod = c.gracePeriodExpired(object)
+	deleted, err := c.Objects.Delete(ctx, d)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -88,11 +88,11 @@ func (r *Controller) deleteOne(ctx context.Context, kind *api.Kind, object *watc
 }
 
 // gracePeriodExpired reports whether the deletionTimestamp of an object is in the past.
-func (r *Controller) gracePeriodExpired(object *watchcache.Object) bool {
+func (c *Controller) gracePeriodExpired(object *watchcache.Object) bool {
 	doc, err := object.WithoutManagedFields()
 	if err != nil {
 		return false
 	}
 	when, err := time.Parse(time.RFC3339, doc.Lookup("metadata", "deletionTimestamp").Text())
-	return err == nil && r.Objects.Now().After(when)
+	return err == nil && c.Objects.Now().After(when)
 }

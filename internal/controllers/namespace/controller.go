@@ -44,28 +44,28 @@ type Controller struct {
 }
 
 // Run watches namespaces and processes the workqueue until the context ends or the cache is closed.
-func (r *Controller) Run(ctx context.Context) {
-	r.queue = workqueue.NewQueue[string](minBackoff, maxBackoff)
+func (c *Controller) Run(ctx context.Context) {
+	c.queue = workqueue.NewQueue[string](minBackoff, maxBackoff)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() {
 		defer cancel()
-		r.watchNamespaces(ctx)
+		c.watchNamespaces(ctx)
 	})
-	r.queue.Run(ctx, workers, r.process)
+	c.queue.Run(ctx, workers, c.process)
 }
 
 // watchNamespaces watches namespaces, and restarts a failed watch, until the context ends or the cache is closed.
-func (r *Controller) watchNamespaces(ctx context.Context) {
+func (c *Controller) watchNamespaces(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := r.watch(ctx)
+		err := c.watch(ctx)
 		if errors.Is(err, watchcache.ErrClosed) || ctx.Err() != nil {
 			return
 		}
 		if !errors.Is(err, watchcache.ErrTooOld) {
-			r.Log.Error("cannot watch namespaces; retrying", "error", err)
+			c.Log.Error("cannot watch namespaces; retrying", "error", err)
 			sleep(ctx, maxBackoff)
 		}
 	}
@@ -73,8 +73,8 @@ func (r *Controller) watchNamespaces(ctx context.Context) {
 
 // watch enqueues all terminating namespaces, and then each terminating namespace that changes, until the watch fails. It
 // never returns nil.
-func (r *Controller) watch(ctx context.Context) error {
-	watcher, err := r.Objects.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: Kind}, InitialState: true, Freshness: watchcache.Any})
+func (c *Controller) watch(ctx context.Context) error {
+	watcher, err := c.Objects.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: Kind}, InitialState: true, Freshness: watchcache.Any})
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (r *Controller) watch(ctx context.Context) error {
 		}
 		for _, e := range events {
 			if e.Object != nil && e.Type != watchcache.Deleted && e.Object.IsDeleting() {
-				r.queue.Add(e.Object.Name())
+				c.queue.Add(e.Object.Name())
 			}
 		}
 	}
@@ -94,10 +94,10 @@ func (r *Controller) watch(ctx context.Context) error {
 
 // process reconciles a namespace and logs the error, if any. It reports whether the namespace is done; the workqueue retries a
 // namespace that is not done.
-func (r *Controller) process(ctx context.Context, name string) (isDone bool) {
-	isDone, err := r.reconcile(ctx, name)
+func (c *Controller) process(ctx context.Context, name string) (isDone bool) {
+	isDone, err := c.reconcile(ctx, name)
 	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !errors.Is(err, watchcache.ErrClosed) {
-		r.Log.Warn("cannot delete a namespace; retrying", "namespace", name, "error", err)
+		c.Log.Warn("cannot delete a namespace; retrying", "namespace", name, "error", err)
 	}
 	return isDone
 }
@@ -114,8 +114,8 @@ func sleep(ctx context.Context, wait time.Duration) {
 
 // reconcile deletes the content of a terminating namespace, and removes the controller's finalizer when the namespace is empty.
 // isDone reports whether the controller has nothing left to do for the namespace; a namespace that is not done is retried.
-func (r *Controller) reconcile(ctx context.Context, name string) (isDone bool, err error) {
-	namespace, err := r.Objects.Cache.Get(ctx, watchcache.Key{Kind: Kind, Name: name}, watchcache.Latest)
+func (c *Controller) reconcile(ctx context.Context, name string) (isDone bool, err error) {
+	namespace, err := c.Objects.Cache.Get(ctx, watchcache.Key{Kind: Kind, Name: name}, watchcache.Latest)
 	if errors.Is(err, storage.ErrNotFound) {
 		return true, nil
 	}
@@ -137,23 +137,23 @@ func (r *Controller) reconcile(ctx context.Context, name string) (isDone bool, e
 	}
 	switch finalizers := doc.Lookup("spec", "finalizers").Len(); {
 	case finalizers == 0 && doc.Lookup("metadata", "finalizers").Len() == 0:
-		_, err := r.Objects.Delete(ctx, r.deletion("", name, r.namespaces("")))
+		_, err := c.Objects.Delete(ctx, c.deletion("", name, c.namespaces("")))
 		return err == nil, err
 	case len(kept) == finalizers:
 		return true, nil // the controller has removed its finalizer already
 	}
-	if left, err := r.deleteContent(ctx, name); !left.isEmpty() || err != nil {
-		return false, errors.Join(err, r.writeConditions(ctx, doc, left, err))
+	if left, err := c.deleteContent(ctx, name); !left.isEmpty() || err != nil {
+		return false, errors.Join(err, c.writeConditions(ctx, doc, left, err))
 	}
 	doc = doc.With("spec", doc.Get("spec").With("finalizers", document.NewList(kept...)))
-	_, err = r.Objects.Update(ctx, r.request(name, r.namespaces("finalize"), doc))
+	_, err = c.Objects.Update(ctx, c.request(name, c.namespaces("finalize"), doc))
 	return err == nil || apierrors.IsNotFound(err), err
 }
 
 // namespaces returns the endpoint of namespaces, or of the named subresource of namespaces if subresource is not "".
-func (r *Controller) namespaces(subresource string) *registry.Endpoint {
-	kind, _ := r.Objects.Kinds.Resource("", "v1", "namespaces")
-	endpoint, err := r.Objects.Endpoint(kind, "v1", subresource)
+func (c *Controller) namespaces(subresource string) *registry.Endpoint {
+	kind, _ := c.Objects.Kinds.Resource("", "v1", "namespaces")
+	endpoint, err := c.Objects.Endpoint(kind, "v1", subresource)
 	if err != nil {
 		panic(err) // cannot happen: namespaces are built in
 	}
@@ -161,14 +161,14 @@ func (r *Controller) namespaces(subresource string) *registry.Endpoint {
 }
 
 // request returns a write request for a namespace, as the controller's user and field manager.
-func (r *Controller) request(name string, endpoint *registry.Endpoint, doc document.Value) *registry.Request {
+func (c *Controller) request(name string, endpoint *registry.Endpoint, doc document.Value) *registry.Request {
 	return &registry.Request{
 		Endpoint: endpoint, Name: name, Body: registry.Body{Text: doc.JSON()},
-		User: r.User, Manager: r.Manager, FieldValidation: registry.Ignore, Warn: func(string) {},
+		User: c.User, Manager: c.Manager, FieldValidation: registry.Ignore, Warn: func(string) {},
 	}
 }
 
 // deletion returns a request for the background deletion of an object.
-func (r *Controller) deletion(namespace, name string, endpoint *registry.Endpoint) *registry.Deletion {
+func (c *Controller) deletion(namespace, name string, endpoint *registry.Endpoint) *registry.Deletion {
 	return &registry.Deletion{Endpoint: endpoint, Namespace: namespace, Name: name, Propagation: registry.Background}
 }

@@ -38,18 +38,18 @@ var Log = slog.New(slog.DiscardHandler)
 // Open returns a registry of the built-in resources over a store in memory, with the namespaces default and kube-system.
 func Open(t testing.TB) *Kit {
 	t.Helper()
-	return Over(t, watchcachetest.OpenStore(t))
+	return OpenStore(t, watchcachetest.OpenStore(t))
 }
 
-// Over returns a registry of the built-in resources over a store, with the admission plugin NamespaceLifecycle.
-func Over(t testing.TB, s storage.Store) *Kit {
+// OpenStore returns a registry of the built-in resources over a store, with the admission plugin NamespaceLifecycle.
+func OpenStore(t testing.TB, s storage.Store) *Kit {
 	t.Helper()
-	return WithPlugins(t, s, namespacelifecycle.Plugin{})
+	return OpenWithPlugins(t, s, namespacelifecycle.Plugin{})
 }
 
-// WithPlugins returns a registry of the built-in resources over a store, with an admission chain of the given plugins. It creates
+// OpenWithPlugins returns a registry of the built-in resources over a store, with an admission chain of the given plugins. It creates
 // the namespaces default and kube-system.
-func WithPlugins(t testing.TB, s storage.Store, plugins ...admission.Plugin) *Kit {
+func OpenWithPlugins(t testing.TB, s storage.Store, plugins ...admission.Plugin) *Kit {
 	t.Helper()
 	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
@@ -67,14 +67,14 @@ func WithPlugins(t testing.TB, s storage.Store, plugins ...admission.Plugin) *Ki
 	return k
 }
 
-// Hooked is a store that calls Before with the writes of each commit before it commits them. Tests use it to cause races.
-type Hooked struct {
+// HookedStore is a store that calls Before with the writes of each commit before it commits them. Tests use it to cause races.
+type HookedStore struct {
 	storage.Store
 	Before func([]storage.Write)
 }
 
 // Commit implements storage.Store.
-func (h Hooked) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
+func (h HookedStore) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
 	if h.Before != nil {
 		h.Before(writes)
 	}
@@ -174,7 +174,7 @@ func (k *Kit) Run(run func(context.Context)) (stop func()) {
 }
 
 // Wait waits until condition returns true. If that takes too long, it fails the test with a message that contains description.
-func (k *Kit) Wait(what string, condition func() bool) {
+func (k *Kit) Wait(description string, condition func() bool) {
 	k.Helper()
-	testwait.For(k, what, condition)
+	testwait.For(k, description, condition)
 }

@@ -10,13 +10,13 @@ import (
 
 // assignNodePorts returns the spec with node ports and a health check node port, where the type of the service requires them. It
 // reserves the ports that the spec contains, and allocates the others.
-func (r *allocation) assignNodePorts(spec, old document.Value) (document.Value, error) {
+func (a *allocation) assignNodePorts(spec, old document.Value) (document.Value, error) {
 	var err error
 	if hasNodePorts(spec) {
 		// Requested node ports are reserved first, so that they are not allocated to other ports.
 		assigned := nodePorts{isNew: old.IsAbsent(), taken: map[[2]int64]bool{}, byPort: map[int64]int64{}}
 		for i, port := range spec.Get("ports").Items() {
-			if err := r.reserveNodePort(i, port, assigned); err != nil {
+			if err := a.reserveNodePort(i, port, assigned); err != nil {
 				return spec, err
 			}
 		}
@@ -25,8 +25,8 @@ func (r *allocation) assignNodePorts(spec, old document.Value) (document.Value, 
 				return port
 			}
 			var n int64
-			if n, err = r.assignNodePort(port, assigned); err != nil {
-				err = r.internalError(fmt.Errorf("failed to allocate a nodePort: %w", err))
+			if n, err = a.assignNodePort(port, assigned); err != nil {
+				err = a.internalError(fmt.Errorf("failed to allocate a nodePort: %w", err))
 				return port
 			}
 			return port.With("nodePort", document.NewInt(n))
@@ -35,7 +35,7 @@ func (r *allocation) assignNodePorts(spec, old document.Value) (document.Value, 
 	if err != nil || !hasHealthCheck(spec) {
 		return spec, err
 	}
-	return r.assignHealthCheckPort(spec)
+	return a.assignHealthCheckPort(spec)
 }
 
 // nodePorts are the node ports that were reserved or allocated so far for one service.
@@ -51,7 +51,7 @@ type nodePorts struct {
 
 // reserveNodePort reserves the node port that spec.ports[i] contains, if any. In a new service, ports with the same port number,
 // which differ in protocol, may share a node port; in an existing service, any ports may.
-func (r *allocation) reserveNodePort(i int, port document.Value, assigned nodePorts) error {
+func (a *allocation) reserveNodePort(i int, port document.Value, assigned nodePorts) error {
 	n, portNumber := intField(port, "nodePort"), intField(port, "port")
 	if n == 0 {
 		return nil
@@ -67,35 +67,35 @@ func (r *allocation) reserveNodePort(i int, port document.Value, assigned nodePo
 	if assigned.byPort[portNumber] == 0 {
 		assigned.byPort[portNumber] = n
 	}
-	if err := r.reservePort(n); err != nil {
-		return r.invalid(field.ErrorList{field.Invalid(field.NewPath("spec", "ports").Index(i).Child("nodePort"), n, err.Error())})
+	if err := a.reservePort(n); err != nil {
+		return a.invalidError(field.ErrorList{field.Invalid(field.NewPath("spec", "ports").Index(i).Child("nodePort"), n, err.Error())})
 	}
 	return nil
 }
 
 // assignNodePort returns a node port for a port that does not contain one. Ports of a new service with the same port number share
 // a node port.
-func (r *allocation) assignNodePort(port document.Value, assigned nodePorts) (int64, error) {
+func (a *allocation) assignNodePort(port document.Value, assigned nodePorts) (int64, error) {
 	portNumber := intField(port, "port")
 	if n := assigned.byPort[portNumber]; n != 0 && assigned.isNew {
 		return n, nil
 	}
-	n, err := r.allocatePort()
+	n, err := a.allocatePort()
 	assigned.byPort[portNumber] = n
 	return n, err
 }
 
 // assignHealthCheckPort reserves healthCheckNodePort of the spec, or allocates and sets it.
-func (r *allocation) assignHealthCheckPort(spec document.Value) (document.Value, error) {
+func (a *allocation) assignHealthCheckPort(spec document.Value) (document.Value, error) {
 	if n := intField(spec, "healthCheckNodePort"); n != 0 {
-		if err := r.reservePort(n); err != nil {
-			return spec, r.internalError(fmt.Errorf("failed to allocate requested HealthCheck NodePort %d: %w", n, err))
+		if err := a.reservePort(n); err != nil {
+			return spec, a.internalError(fmt.Errorf("failed to allocate requested HealthCheck NodePort %d: %w", n, err))
 		}
 		return spec, nil
 	}
-	n, err := r.allocatePort()
+	n, err := a.allocatePort()
 	if err != nil {
-		return spec, r.internalError(fmt.Errorf("failed to allocate a HealthCheck NodePort: %w", err))
+		return spec, a.internalError(fmt.Errorf("failed to allocate a HealthCheck NodePort: %w", err))
 	}
 	return spec.With("healthCheckNodePort", document.NewInt(n)), nil
 }

@@ -66,147 +66,147 @@ type allocation struct {
 }
 
 // serviceKey returns the namespace and name of the service, by which a reservation refers to it.
-func (r *allocation) serviceKey() (namespace, name string) {
-	metadata := r.service.Get("metadata")
+func (a *allocation) serviceKey() (namespace, name string) {
+	metadata := a.service.Get("metadata")
 	return metadata.Get("namespace").Text(), metadata.Get("name").Text()
 }
 
 // findReservation returns the reservation with the key k; nil if it does not exist. isOwn reports whether the reservation
 // refers to the service.
-func (r *allocation) findReservation(k key, f watchcache.Freshness) (there *watchcache.Object, isOwn bool, err error) {
-	there, err = r.registry.Cache.Get(r.ctx, k, f)
+func (a *allocation) findReservation(k key, f watchcache.Freshness) (found *watchcache.Object, isOwn bool, err error) {
+	found, err = a.registry.Cache.Get(a.ctx, k, f)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, false, nil
 	}
 	if err != nil {
 		return nil, false, registry.StoreError(err)
 	}
-	parsed, err := there.Parsed()
+	parsed, err := found.Parsed()
 	if err != nil {
 		return nil, false, registry.StoreError(err)
 	}
 	parent := parsed.Document.Lookup("spec", "parentRef")
-	namespace, name := r.serviceKey()
-	return there, parent.Get("resource").Text() == "services" && parent.Get("namespace").Text() == namespace && parent.Get("name").Text() == name, nil
+	namespace, name := a.serviceKey()
+	return found, parent.Get("resource").Text() == "services" && parent.Get("namespace").Text() == namespace && parent.Get("name").Text() == name, nil
 }
 
 // reserveKey reserves a requested address or port. It returns errTaken if another service has reserved the address or port, and
 // errOutside if isInside is false and the live service does not have that address or port. If the reservation of the live service
 // is missing, reserveKey creates it.
-func (r *allocation) reserveKey(k key, errTaken, errOutside error, isInside bool) error {
-	if r.reserved[k.String()] {
+func (a *allocation) reserveKey(k key, errTaken, errOutside error, isInside bool) error {
+	if a.reserved[k.String()] {
 		return errTaken
 	}
-	has := slices.Contains(r.current, k)
+	has := slices.Contains(a.current, k)
 	if !isInside && !has {
 		return errOutside
 	}
-	there, isOwn, err := r.findReservation(k, watchcache.Latest)
+	there, isOwn, err := a.findReservation(k, watchcache.Latest)
 	switch {
 	case err != nil:
 		return err
 	case there != nil && (!isOwn || !has):
 		return errTaken
 	case there == nil:
-		return r.addReservation(k)
+		return a.addReservation(k)
 	}
-	r.reserved[k.String()] = true
+	a.reserved[k.String()] = true
 	return nil
 }
 
 // reserveAddress reserves a requested cluster IP. A dry run only checks that it is in the service network.
-func (r *allocation) reserveAddress(address string) error {
+func (a *allocation) reserveAddress(address string) error {
 	ip, err := netip.ParseAddr(address)
-	isInside := err == nil && r.network.Contains(ip) && ip != r.network.Addr() && ip != r.addressAt(r.addressCount()+1)
-	if r.dryRun {
-		if err != nil || !r.network.Contains(ip) {
-			return fmt.Errorf("the provided IP (%s) is not in the valid range. The range of valid IPs is %s", address, r.network)
+	isInside := err == nil && a.network.Contains(ip) && ip != a.network.Addr() && ip != a.addressAt(a.addressCount()+1)
+	if a.dryRun {
+		if err != nil || !a.network.Contains(ip) {
+			return fmt.Errorf("the provided IP (%s) is not in the valid range. The range of valid IPs is %s", address, a.network)
 		}
 		return nil
 	}
-	return r.reserveKey(addressKey(address), errAddressTaken, errAddressOutside, isInside)
+	return a.reserveKey(addressKey(address), errAddressTaken, errAddressOutside, isInside)
 }
 
 // reservePort reserves a requested node port. A dry run does not check the range of node ports.
-func (r *allocation) reservePort(port int64) error {
-	return r.reserveKey(portKey(port), errPortTaken, errPortOutside, r.dryRun || port >= firstPort && port <= lastPort)
+func (a *allocation) reservePort(port int64) error {
+	return a.reserveKey(portKey(port), errPortTaken, errPortOutside, a.dryRun || port >= firstPort && port <= lastPort)
 }
 
 // allocateAddress reserves a free cluster IP and returns it. A dry run returns the first address of the network, which is never
 // allocated.
-func (r *allocation) allocateAddress() (string, error) {
-	if r.dryRun {
-		return r.network.Addr().String(), nil
+func (a *allocation) allocateAddress() (string, error) {
+	if a.dryRun {
+		return a.network.Addr().String(), nil
 	}
-	size := r.addressCount()
-	n, err := allocateFree(size, staticBand(size, 16, 256), func(n int) (bool, error) { return r.isFree(addressKey(r.addressAt(n + 1).String())) })
+	size := a.addressCount()
+	n, err := allocateFree(size, staticBand(size, 16, 256), func(n int) (bool, error) { return a.isFree(addressKey(a.addressAt(n + 1).String())) })
 	if err != nil {
 		return "", err
 	}
-	address := r.addressAt(n + 1).String()
-	return address, r.addReservation(addressKey(address))
+	address := a.addressAt(n + 1).String()
+	return address, a.addReservation(addressKey(address))
 }
 
 // addressCount returns the number of addresses of the network that can be allocated: all except the first and the last.
-func (r *allocation) addressCount() int { return 1<<(32-r.network.Bits()) - 2 }
+func (a *allocation) addressCount() int { return 1<<(32-a.network.Bits()) - 2 }
 
 // addressAt returns the address of the network with index n; index 0 is the network address.
-func (r *allocation) addressAt(n int) netip.Addr {
-	bytes := r.network.Addr().As4()
+func (a *allocation) addressAt(n int) netip.Addr {
+	bytes := a.network.Addr().As4()
 	binary.BigEndian.PutUint32(bytes[:], binary.BigEndian.Uint32(bytes[:])+uint32(n))
 	return netip.AddrFrom4(bytes)
 }
 
 // allocatePort reserves a free node port and returns it. A dry run returns a placeholder above the range of node ports.
-func (r *allocation) allocatePort() (int64, error) {
-	if r.dryRun {
-		r.placeholders++
-		return int64(lastPort + 1 + r.placeholders), nil
+func (a *allocation) allocatePort() (int64, error) {
+	if a.dryRun {
+		a.placeholders++
+		return int64(lastPort + 1 + a.placeholders), nil
 	}
 	const size = lastPort - firstPort + 1
-	n, err := allocateFree(size, staticBand(size, 32, 128), func(n int) (bool, error) { return r.isFree(portKey(int64(firstPort + n))) })
+	n, err := allocateFree(size, staticBand(size, 32, 128), func(n int) (bool, error) { return a.isFree(portKey(int64(firstPort + n))) })
 	if err != nil {
 		return 0, err
 	}
-	return int64(firstPort + n), r.addReservation(portKey(int64(firstPort + n)))
+	return int64(firstPort + n), a.addReservation(portKey(int64(firstPort + n)))
 }
 
 // isFree reports whether no service, including the service to be written, has a reservation with the key k. It reads the watch
 // cache, which may be stale; in that case the commit fails with a conflict.
-func (r *allocation) isFree(k key) (bool, error) {
-	if r.reserved[k.String()] {
+func (a *allocation) isFree(k key) (bool, error) {
+	if a.reserved[k.String()] {
 		return false, nil
 	}
-	there, _, err := r.findReservation(k, watchcache.Any)
-	return there == nil, err
+	found, _, err := a.findReservation(k, watchcache.Any)
+	return found == nil, err
 }
 
 // addReservation adds the creation of a reservation to the writes. In a dry run it only remembers the key.
-func (r *allocation) addReservation(k key) error {
-	r.reserved[k.String()] = true
-	if r.dryRun {
+func (a *allocation) addReservation(k key) error {
+	a.reserved[k.String()] = true
+	if a.dryRun {
 		return nil
 	}
 	if k.Kind == portKind {
-		r.writes = append(r.writes, storage.Write{Key: k.String(), Value: []byte(r.reservation(k, "").JSON())})
+		a.writes = append(a.writes, storage.Write{Key: k.String(), Value: []byte(a.reservation(k, "").JSON())})
 		return nil
 	}
-	kind, _ := r.registry.Kinds.Resource("networking.k8s.io", "v1", "ipaddresses")
-	endpoint, err := r.registry.Endpoint(kind, "v1", "")
+	kind, _ := a.registry.Kinds.Resource("networking.k8s.io", "v1", "ipaddresses")
+	endpoint, err := a.registry.Endpoint(kind, "v1", "")
 	if err != nil {
 		return err
 	}
-	write, err := r.registry.PrepareCreation(r.ctx, &registry.Request{
+	write, err := a.registry.PrepareCreation(a.ctx, &registry.Request{
 		Endpoint: endpoint, Name: k.Name, User: reservationUser, Manager: reservationManager, Warn: func(string) {},
-		Body: registry.Body{Text: r.reservation(k, familyOf(k.Name)).JSON()},
+		Body: registry.Body{Text: a.reservation(k, familyOf(k.Name)).JSON()},
 	})
-	r.writes = append(r.writes, write)
+	a.writes = append(a.writes, write)
 	return err
 }
 
 // reservation returns the object of a reservation. family is the IP family of an IPAddress, and "" for a node port.
-func (r *allocation) reservation(k key, family string) document.Value {
-	namespace, name := r.serviceKey()
+func (a *allocation) reservation(k key, family string) document.Value {
+	namespace, name := a.serviceKey()
 	metadata := document.NewMap(document.Field{Name: "name", Value: document.NewString(k.Name)})
 	if family != "" {
 		metadata = metadata.With("labels", document.NewMap(
@@ -227,11 +227,11 @@ func (r *allocation) reservation(k key, family string) document.Value {
 
 // release adds the deletion of the reservation with the key k to the writes, if the reservation exists and refers to the
 // service. A dry run adds nothing.
-func (r *allocation) release(k key) error {
-	there, isOwn, err := r.findReservation(k, watchcache.Latest)
-	if err != nil || !isOwn || r.dryRun {
+func (a *allocation) release(k key) error {
+	there, isOwn, err := a.findReservation(k, watchcache.Latest)
+	if err != nil || !isOwn || a.dryRun {
 		return err
 	}
-	r.writes = append(r.writes, storage.Write{Key: k.String(), Expected: there.Revision()})
+	a.writes = append(a.writes, storage.Write{Key: k.String(), Expected: there.Revision()})
 	return nil
 }

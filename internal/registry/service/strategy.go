@@ -37,12 +37,12 @@ func Strategy(network netip.Prefix) registry.Strategy {
 // reserve implements Strategy.Allocate: it allocates the cluster IP and the node ports of obj, and releases those of live that
 // obj does not have. It returns obj with the allocated values and the writes that create and delete reservations. If obj is
 // absent, it releases all reservations of live.
-func (r *allocation) reserve(obj, live document.Value) (document.Value, []storage.Write, error) {
-	r.service = obj
+func (a *allocation) reserve(obj, live document.Value) (document.Value, []storage.Write, error) {
+	a.service = obj
 	if obj.IsAbsent() {
-		r.service = live
+		a.service = live
 	}
-	r.current = reservations(live.Get("spec"))
+	a.current = reservations(live.Get("spec"))
 	if !obj.IsAbsent() {
 		spec, old := obj.Get("spec"), live.Get("spec")
 		if hasClusterIPs(spec) && !keepsPreferDualStack(spec, old) {
@@ -51,14 +51,14 @@ func (r *allocation) reserve(obj, live document.Value) (document.Value, []storag
 				errs = checkFamilies(spec, old)
 			}
 			if len(errs) > 0 {
-				return obj, nil, r.invalid(errs)
+				return obj, nil, a.invalidError(errs)
 			}
 		}
-		spec, err := r.assignClusterIP(spec, old)
+		spec, err := a.assignClusterIP(spec, old)
 		if err != nil {
 			return obj, nil, err
 		}
-		if spec, err = r.assignNodePorts(spec, old); err != nil {
+		if spec, err = a.assignNodePorts(spec, old); err != nil {
 			return obj, nil, err
 		}
 		if !document.Same(spec, obj.Get("spec")) {
@@ -66,33 +66,33 @@ func (r *allocation) reserve(obj, live document.Value) (document.Value, []storag
 		}
 	}
 	retained := reservations(obj.Get("spec"))
-	for _, key := range r.current {
+	for _, key := range a.current {
 		if !slices.Contains(retained, key) {
-			if err := r.release(key); err != nil {
+			if err := a.release(key); err != nil {
 				return obj, nil, err
 			}
 		}
 	}
-	return obj, r.writes, nil
+	return obj, a.writes, nil
 }
 
 // assignClusterIP returns the spec with a cluster IP: it reserves the address that the spec contains, or allocates a free
 // address. If an update changes the cluster IP, it returns the spec unchanged, and validation rejects it.
-func (r *allocation) assignClusterIP(spec, old document.Value) (document.Value, error) {
+func (a *allocation) assignClusterIP(spec, old document.Value) (document.Value, error) {
 	requested := firstString(spec.Get("clusterIPs"))
 	if !hasClusterIPs(spec) || isHeadless(spec) || hasClusterIPs(old) && requested != firstString(old.Get("clusterIPs")) {
 		return spec, nil
 	}
 	if requested != "" {
-		if err := r.reserveAddress(requested); err != nil {
-			return spec, r.invalid(field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs"), stringsOf(spec.Get("clusterIPs")),
+		if err := a.reserveAddress(requested); err != nil {
+			return spec, a.invalidError(field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs"), stringsOf(spec.Get("clusterIPs")),
 				fmt.Sprintf("failed to allocate IP %s: %v", requested, err))})
 		}
 		return spec, nil
 	}
-	allocated, err := r.allocateAddress()
+	allocated, err := a.allocateAddress()
 	if err != nil {
-		return spec, r.internalError(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", r.name(), err))
+		return spec, a.internalError(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", a.name(), err))
 	}
 	address := document.NewString(allocated)
 	return spec.With("clusterIP", address).With("clusterIPs", document.NewList(address)), nil
@@ -122,11 +122,11 @@ func reservations(spec document.Value) []key {
 	return keys
 }
 
-func (r *allocation) name() string { return r.service.Lookup("metadata", "name").Text() }
+func (a *allocation) name() string { return a.service.Lookup("metadata", "name").Text() }
 
-// invalid returns the 422 for the service.
-func (r *allocation) invalid(errs field.ErrorList) error {
-	return api.Invalid(schema.GroupKind{Kind: "Service"}, r.name(), errs)
+// invalidError returns the 422 for the service.
+func (a *allocation) invalidError(errs field.ErrorList) error {
+	return api.Invalid(schema.GroupKind{Kind: "Service"}, a.name(), errs)
 }
 
-func (r *allocation) internalError(err error) error { return apierrors.NewInternalError(err) }
+func (a *allocation) internalError(err error) error { return apierrors.NewInternalError(err) }

@@ -45,8 +45,8 @@ func request(t *testing.T, all *registry.Registry, resource, namespace, body str
 	return &registry.Request{Endpoint: endpoint, Namespace: namespace, Body: registry.Body{Text: body}, User: reservationUser, Manager: "tester", Warn: func(string) {}}
 }
 
-// service creates a service in the namespace default and returns its spec.
-func service(t *testing.T, all *registry.Registry, name, spec string) (document.Value, error) {
+// createService creates a service in the namespace default and returns its spec.
+func createService(t *testing.T, all *registry.Registry, name, spec string) (document.Value, error) {
 	t.Helper()
 	r := request(t, all, "services", "default", fmt.Sprintf(`{"metadata":{"name":%q},"spec":%s}`, name, spec))
 	result, err := all.Create(t.Context(), r)
@@ -72,7 +72,7 @@ func TestAllocateAllAddresses(t *testing.T) {
 	)
 	for i := range size {
 		group.Go(func() {
-			spec, err := service(t, all, fmt.Sprint("s", i), `{"type":"NodePort","ports":[{"port":80}]}`)
+			spec, err := createService(t, all, fmt.Sprint("s", i), `{"type":"NodePort","ports":[{"port":80}]}`)
 			if err != nil {
 				t.Error(err)
 				return
@@ -91,7 +91,7 @@ func TestAllocateAllAddresses(t *testing.T) {
 	if len(seen) != 2*size {
 		t.Errorf("allocated %d addresses and ports, want %d", len(seen), 2*size)
 	}
-	_, err := service(t, all, "more", `{"ports":[{"port":80}]}`)
+	_, err := createService(t, all, "more", `{"ports":[{"port":80}]}`)
 	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `failed to allocate a serviceIP for Service "more": range is full`) {
 		t.Errorf("creating a service when no cluster IP is free: got error %v, want a 500 with \"range is full\"", err)
 	}
@@ -99,7 +99,7 @@ func TestAllocateAllAddresses(t *testing.T) {
 	if _, err := all.Delete(t.Context(), &registry.Deletion{Endpoint: endpoint, Namespace: "default", Name: "s7"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := service(t, all, "more", `{"ports":[{"port":80}]}`); err != nil {
+	if _, err := createService(t, all, "more", `{"ports":[{"port":80}]}`); err != nil {
 		t.Errorf("creating a service after the deletion of another one: got error %v, want none", err)
 	}
 }
@@ -119,7 +119,7 @@ func TestReserveConcurrently(t *testing.T) {
 		)
 		for i := range 8 {
 			group.Go(func() {
-				_, err := service(t, all, fmt.Sprint("s", i), spec)
+				_, err := createService(t, all, fmt.Sprint("s", i), spec)
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
@@ -144,7 +144,7 @@ func TestAllocateFree(t *testing.T) {
 	for i := range 20 {
 		n, err := allocateFree(20, 4, isFree)
 		if err != nil || taken[n] || n < 0 || n >= 20 || i < 16 && n < 4 {
-			t.Fatalf("call %d of allocateFree(20, 4): got %d, %v, want a free number below 20, from 4 on while there is one", i, n, err)
+			t.Fatalf("call %d of allocateFree(20, 4): got %d, %v, want a free number below 20, and at least 4 while such a number is free", i, n, err)
 		}
 		taken[n] = true
 	}

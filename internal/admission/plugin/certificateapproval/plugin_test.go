@@ -24,7 +24,7 @@ func TestAuthorizerError(t *testing.T) {
 	})
 	a := admissiontest.New(admission.Update, approval, `{}`, `{spec: {signerName: example.com/a}}`, nil)
 	if err := admissiontest.Run(t.Context(), &Plugin{Authorizer: failing}, a); !apierrors.IsForbidden(err) {
-		t.Errorf("expected a 403, received %v", err)
+		t.Errorf("Run() with a failing authorizer = %v, want a 403", err)
 	}
 }
 
@@ -45,7 +45,7 @@ func TestHandles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := (&Plugin{}).Handles(test.operation, r); got != test.want {
-			t.Errorf("%s %s: expected %b, received %b", test.operation, test.resource, test.want, got)
+			t.Errorf("Handles(%s, %s) = %b, want %b", test.operation, test.resource, got, test.want)
 		}
 	}
 }

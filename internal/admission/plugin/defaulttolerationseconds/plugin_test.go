@@ -16,6 +16,6 @@ func TestUnchanged(t *testing.T) {
 	a := admissiontest.New(admission.Create, "pods", `{spec: {tolerations: [{operator: Exists}]}}`, "", nil)
 	sent := a.Object
 	if err := admissiontest.Run(t.Context(), Plugin{}, a); err != nil || !document.Same(a.Object, sent) {
-		t.Errorf("received %s, error %v, want the object that was sent, not a copy", a.Object.JSON(), err)
+		t.Errorf("Run(): got object %s, error %v, want the object that was sent, not a copy", a.Object.JSON(), err)
 	}
 }

@@ -61,7 +61,7 @@ func TestAdminAccess(t *testing.T) {
 		}
 		a := admissiontest.New(operation, test.resource, test.object, test.old, admissiontest.NewReader(test.namespace))
 		if got := errorsOf(t, &Plugin{}, a); !slices.Equal(got, test.want) {
-			t.Errorf("%s: expected %q, received %q", test.name, test.want, got)
+			t.Errorf("%s: errorsOf() = %q, want %q", test.name, got, test.want)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func TestReadError(t *testing.T) {
 	failure := errors.New("closed")
 	a := admissiontest.New(admission.Create, claims, `{spec: {devices: {requests: [{exactly: {adminAccess: true}}]}}}`, "", &admissiontest.Reader{Err: failure})
 	if err := admissiontest.Run(t.Context(), &Plugin{}, a); !errors.Is(err, failure) {
-		t.Errorf("expected %v, received %v", failure, err)
+		t.Errorf("Run() with a failing Reader = %v, want %v", err, failure)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestStatus(t *testing.T) {
 		a := admissiontest.New(admission.Update, claims+"/status", test.object, test.old, admissiontest.NewReader(`{kind: Namespace, metadata: {name: ns}}`))
 		a.User = test.user
 		if got := errorsOf(t, plugin, a); !slices.Equal(got, test.want) {
-			t.Errorf("%s: expected %q, received %q", test.name, test.want, got)
+			t.Errorf("%s: errorsOf() = %q, want %q", test.name, got, test.want)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func allocatedNode(allocation document.Value) string {
 }
 
 // changedDrivers returns the sorted names of the drivers whose devices were added, removed or changed in status.devices.
-func changedDrivers(now, old document.Value) []string {
+func changedDrivers(current, old document.Value) []string {
 	var drivers []string
 	collect := func(from, other document.Value) {
 		for _, device := range from.Items() {
@@ -102,8 +102,8 @@ func changedDrivers(now, old document.Value) []string {
 			}
 		}
 	}
-	collect(now, old)
-	collect(old, now)
+	collect(current, old)
+	collect(old, current)
 	slices.Sort(drivers)
 	return slices.Compact(drivers)
 }

@@ -24,7 +24,7 @@ func BenchmarkCreatePod(b *testing.B) {
 		{"a LimitRange", []admission.Plugin{namespacelifecycle.Plugin{}, limitranger.Plugin{}}, true},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			k := registrytest.WithPlugins(b, watchcachetest.OpenStore(b), bench.plugins...)
+			k := registrytest.OpenWithPlugins(b, watchcachetest.OpenStore(b), bench.plugins...)
 			if bench.hasLimitRange {
 				k.Create("limitranges", "default", `{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container","default":{"cpu":"1"},"max":{"cpu":"2"}}]}}`)
 			}

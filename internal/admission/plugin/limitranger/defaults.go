@@ -40,7 +40,7 @@ func withDefaults(pod document.Value, d defaults) document.Value {
 		var items []document.Value
 		changed := len(added)
 		for _, container := range spec.Get(list.field).Items() {
-			container, added = d.addTo(container, list.text, added)
+			container, added = d.fillContainer(container, list.text, added)
 			items = append(items, container)
 		}
 		if len(added) > changed {
@@ -58,7 +58,7 @@ func withDefaults(pod document.Value, d defaults) document.Value {
 
 // fillContainer adds the missing defaults to a container. added contains the texts of the annotation so far; fillContainer
 // appends one text for the requests that it has added, and one for the limits. It returns the container and the texts.
-func (d defaults) addTo(container document.Value, containerType string, added []string) (document.Value, []string) {
+func (d defaults) fillContainer(container document.Value, containerType string, added []string) (document.Value, []string) {
 	resources := container.Get("resources")
 	for _, list := range []struct {
 		field, text string

@@ -18,7 +18,7 @@ func TestUnchanged(t *testing.T) {
 	a := admissiontest.New(admission.Create, "pods", `{spec: {containers: [{name: c, resources: {limits: {cpu: "1"}}}]}}`, "", reader)
 	sent := a.Object
 	if err := admissiontest.Run(t.Context(), Plugin{}, a); err != nil || !document.Same(a.Object, sent) {
-		t.Errorf("received %s, error %v, want the object that was sent, not a copy", a.Object.JSON(), err)
+		t.Errorf("Run(): got object %s, error %v, want the object that was sent, not a copy", a.Object.JSON(), err)
 	}
 }
 
@@ -33,7 +33,7 @@ func TestOrder(t *testing.T) {
 	}
 	limits := a.Object.Lookup("spec", "containers").At(0).Lookup("resources", "limits")
 	if want := admissiontest.Parse(`{cpu: "1", memory: 1Gi}`); !document.Equal(limits, want) {
-		t.Errorf("expected %s, received %s", want.JSON(), limits.JSON())
+		t.Errorf("limits of the container = %s, want %s", limits.JSON(), want.JSON())
 	}
 	// The annotation lists the defaults of the last LimitRange, as in kube-apiserver.
 	if text := a.Object.Lookup("metadata", "annotations", annotation).Text(); text != "LimitRanger plugin set: memory limit for container c" {
@@ -67,7 +67,7 @@ func TestHandles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := (Plugin{}).Handles(test.operation, r); got != test.want {
-			t.Errorf("%s %s: expected %b, received %b", test.operation, test.resource, test.want, got)
+			t.Errorf("Handles(%s, %s) = %b, want %b", test.operation, test.resource, got, test.want)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestReadError(t *testing.T) {
 	for _, resource := range []string{"pods", "persistentvolumeclaims"} {
 		a := admissiontest.New(admission.Create, resource, `{spec: {}}`, "", &admissiontest.Reader{Err: failure})
 		if err := admissiontest.Run(t.Context(), Plugin{}, a); !errors.Is(err, failure) {
-			t.Errorf("%s: expected %v, received %v", resource, failure, err)
+			t.Errorf("Run() of %s with a failing Reader = %v, want %v", resource, err, failure)
 		}
 	}
 }

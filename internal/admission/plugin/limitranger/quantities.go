@@ -28,23 +28,23 @@ func readQuantities(list document.Value) quantities {
 func (q quantities) names() []string { return slices.Sorted(maps.Keys(q)) }
 
 // add adds the quantities of other to q, resource by resource.
-func (q quantities) add(others quantities) {
-	for name, other := range others {
+func (q quantities) add(other quantities) {
+	for name, quantity := range other {
 		sum, ok := q[name]
 		if ok {
-			sum.Add(other)
+			sum.Add(quantity)
 		} else {
-			sum = other.DeepCopy()
+			sum = quantity.DeepCopy()
 		}
 		q[name] = sum
 	}
 }
 
 // raise sets each quantity of q to that of other if the quantity of other is greater or q has no quantity of the resource.
-func (q quantities) raise(others quantities) {
-	for name, other := range others {
-		if own, ok := q[name]; !ok || other.Cmp(own) > 0 {
-			q[name] = other.DeepCopy()
+func (q quantities) raise(other quantities) {
+	for name, quantity := range other {
+		if own, ok := q[name]; !ok || quantity.Cmp(own) > 0 {
+			q[name] = quantity.DeepCopy()
 		}
 	}
 }

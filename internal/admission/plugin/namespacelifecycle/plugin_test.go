@@ -21,7 +21,7 @@ func TestNamespaceMustNotChange(t *testing.T) {
 	}
 	key, commits := watchcache.Key{Kind: "core/namespaces", Name: "ns"}.String(), admission.RecordOf(a).Commits()
 	if len(commits) != 1 || commits[0].Key != key || commits[0].Expected != 1 || !commits[0].Keep {
-		t.Errorf("expected the condition that the namespace is unchanged, received %+v", commits)
+		t.Errorf("Commits() = %+v, want the condition that %s is at revision 1", commits, key)
 	}
 }
 
@@ -29,7 +29,7 @@ func TestReadError(t *testing.T) {
 	failure := errors.New("closed")
 	a := admissiontest.New(admission.Create, "configmaps", `{}`, "", &admissiontest.Reader{Err: failure})
 	if err := admissiontest.Run(t.Context(), Plugin{}, a); !errors.Is(err, failure) {
-		t.Errorf("expected %v, received %v", failure, err)
+		t.Errorf("Run() with a failing Reader = %v, want %v", err, failure)
 	}
 }
 
@@ -38,6 +38,6 @@ func TestNoNamespace(t *testing.T) {
 	a := admissiontest.New(admission.Create, "configmaps", `{}`, "", admissiontest.NewReader())
 	a.Namespace = ""
 	if err := admissiontest.Run(t.Context(), Plugin{}, a); err != nil {
-		t.Errorf("received error %v, want none", err)
+		t.Errorf("Run() = %v, want no error", err)
 	}
 }

@@ -37,7 +37,7 @@ var (
 
 // Validate implements admission.Plugin.
 func (Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
-	if requested(a.Object).Cmp(*requested(a.OldObject)) <= 0 {
+	if requestedStorage(a.Object).Cmp(*requestedStorage(a.OldObject)) <= 0 {
 		return nil
 	}
 	if a.OldObject.Lookup("status", "phase").Text() != "Bound" {
@@ -49,8 +49,8 @@ func (Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 	return a.Forbidden(errFixedSize)
 }
 
-// requested returns the amount of storage that a claim requests; 0 if it requests none.
-func requested(claim document.Value) *resource.Quantity {
+// requestedStorage returns the amount of storage that a claim requests; 0 if it requests none.
+func requestedStorage(claim document.Value) *resource.Quantity {
 	q, err := builtin.ParseQuantity(claim.Lookup("spec", "resources", "requests", "storage").Text())
 	if err != nil {
 		return new(resource.Quantity) // no request; an invalid request was rejected when the object was decoded

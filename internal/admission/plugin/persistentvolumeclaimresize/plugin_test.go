@@ -16,6 +16,6 @@ func TestReadError(t *testing.T) {
 	const before, after = `{spec: {storageClassName: a, resources: {requests: {storage: 1Gi}}}, status: {phase: Bound}}`, `{spec: {storageClassName: a, resources: {requests: {storage: 2Gi}}}}`
 	a := admissiontest.New(admission.Update, "persistentvolumeclaims", after, before, &admissiontest.Reader{Err: failure})
 	if err := admissiontest.Run(t.Context(), Plugin{}, a); !errors.Is(err, failure) {
-		t.Errorf("expected %v, received %v", failure, err)
+		t.Errorf("Run() with a failing Reader = %v, want %v", err, failure)
 	}
 }

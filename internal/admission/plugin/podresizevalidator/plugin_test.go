@@ -17,6 +17,6 @@ func TestReadError(t *testing.T) {
 	const object = `{metadata: {generation: 2}, spec: {nodeName: one, initContainers: [{name: i, resources: {requests: {cpu: 2}}}]}}`
 	a := admissiontest.New(admission.Update, "pods/resize", object, old, &admissiontest.Reader{Err: failure})
 	if err := admissiontest.Run(t.Context(), Plugin{}, a); !errors.Is(err, failure) {
-		t.Errorf("expected %v, received %v", failure, err)
+		t.Errorf("Run() with a failing Reader = %v, want %v", err, failure)
 	}
 }

@@ -42,7 +42,7 @@ func (Plugin) Admit(ctx context.Context, a *admission.Attributes) (err error) {
 			return err
 		}
 	} else {
-		changed = withKept(spec, a.OldObject.Get("spec"), "priority", "preemptionPolicy")
+		changed = retainFields(spec, a.OldObject.Get("spec"), "priority", "preemptionPolicy")
 	}
 	if !document.Same(changed, spec) {
 		a.Object = a.Object.With("spec", changed)
@@ -50,8 +50,8 @@ func (Plugin) Admit(ctx context.Context, a *admission.Attributes) (err error) {
 	return nil
 }
 
-// withKept returns spec with the named fields copied from old if spec lacks them.
-func withKept(spec, old document.Value, names ...string) document.Value {
+// retainFields returns spec with the named fields copied from old if spec lacks them.
+func retainFields(spec, old document.Value, names ...string) document.Value {
 	for _, name := range names {
 		if had := old.Get(name); spec.Get(name).IsAbsent() && !had.IsAbsent() {
 			spec = spec.With(name, had)

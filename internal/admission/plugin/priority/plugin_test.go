@@ -18,7 +18,7 @@ func TestUnchanged(t *testing.T) {
 	a := admissiontest.New(admission.Update, "pods", pod, pod, admissiontest.NewReader())
 	sent := a.Object
 	if err := admissiontest.Run(t.Context(), Plugin{}, a); err != nil || !document.Same(a.Object, sent) {
-		t.Errorf("received %s, error %v, want the object that was sent, not a copy", a.Object.JSON(), err)
+		t.Errorf("Run(): got object %s, error %v, want the object that was sent, not a copy", a.Object.JSON(), err)
 	}
 }
 
@@ -32,7 +32,7 @@ func TestReadError(t *testing.T) {
 	} {
 		a := admissiontest.New(admission.Create, test.resource, test.object, "", &admissiontest.Reader{Err: failure})
 		if err := admissiontest.Run(t.Context(), Plugin{}, a); !errors.Is(err, failure) {
-			t.Errorf("%s %s: expected %v, received %v", test.resource, test.object, failure, err)
+			t.Errorf("Run() of %s %s with a failing Reader = %v, want %v", test.resource, test.object, err, failure)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func TestEscalation(t *testing.T) {
 		}
 		err := admissiontest.Run(t.Context(), plugin, a)
 		if test.want == "" && err != nil || test.want != "" && (!apierrors.IsForbidden(err) || !strings.HasSuffix(err.Error(), test.want)) {
-			t.Errorf("%s: expected %q, received %v", test.name, test.want, err)
+			t.Errorf("%s: Run() = %v, want an error with the suffix %q, or nil if it is empty", test.name, err, test.want)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestHandles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := (&Plugin{}).Handles(test.operation, r); got != test.want {
-			t.Errorf("%s %s: expected %b, received %b", test.operation, test.resource, test.want, got)
+			t.Errorf("Handles(%s, %s) = %b, want %b", test.operation, test.resource, got, test.want)
 		}
 	}
 }

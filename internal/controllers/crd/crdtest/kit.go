@@ -42,24 +42,24 @@ type Kit struct {
 }
 
 // Open runs a Kit on a store until the end of the test. It calls conversion webhooks over HTTP.
-func Open(t *testing.T, over storage.Store) *Kit {
+func Open(t *testing.T, store storage.Store) *Kit {
 	t.Helper()
 	webhooks, err := crd.NewWebhooks()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return OpenWith(t, over, webhooks)
+	return OpenWith(t, store, webhooks)
 }
 
 // OpenWith is like Open, with the given client for conversion webhooks, and with short backoffs.
-func OpenWith(t *testing.T, over storage.Store, webhooks crd.Webhooks) *Kit {
+func OpenWith(t *testing.T, store storage.Store, webhooks crd.Webhooks) *Kit {
 	t.Helper()
-	return OpenOptions(t, over, webhooks, managedfields.Options{MinBackoff: time.Millisecond, MaxBackoff: 20 * time.Millisecond})
+	return OpenOptions(t, store, webhooks, managedfields.Options{MinBackoff: time.Millisecond, MaxBackoff: 20 * time.Millisecond})
 }
 
 // OpenOptions is like OpenWith, with the given options of the managed fields migrator. It sets options.Objects and options.Log
 // itself.
-func OpenOptions(t *testing.T, over storage.Store, webhooks crd.Webhooks, options managedfields.Options) *Kit {
+func OpenOptions(t *testing.T, store storage.Store, webhooks crd.Webhooks, options managedfields.Options) *Kit {
 	t.Helper()
 	register, err := api.NewRegister(append(api.Builtin(), crd.Kind())...)
 	if err != nil {
@@ -69,7 +69,7 @@ func OpenOptions(t *testing.T, over storage.Store, webhooks crd.Webhooks, option
 	log := slog.New(slog.DiscardHandler)
 	now := func() time.Time { return time.Now().Add(time.Duration(k.ClockOffset.Load())) }
 	k.Objects = registry.New(registry.Options{
-		Cache: watchcachetest.Over(t, over), Kinds: register, Log: log, Now: now,
+		Cache: watchcachetest.Over(t, store), Kinds: register, Log: log, Now: now,
 		Admission: admission.NewChain(namespacelifecycle.Plugin{}), Strategies: map[string]registry.Strategy{crd.Definitions: crdcontroller.Strategy(now)},
 	})
 	options.Objects, options.Log = k.Objects, log

@@ -91,15 +91,15 @@ func (w *Webhooks) Reject(rejected ...string) {
 	})
 }
 
-// Sizes returns the number of objects of each call so far.
-func (w *Webhooks) Sizes() []int {
+// CallSizes returns the number of objects of each call so far.
+func (w *Webhooks) CallSizes() []int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.sizes)
 }
 
-// TakeSizes returns the number of objects of each call so far, and resets the recorded calls.
-func (w *Webhooks) TakeSizes() []int {
+// TakeCallSizes returns the number of objects of each call so far, and resets the recorded calls.
+func (w *Webhooks) TakeCallSizes() []int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	sizes := w.sizes
@@ -107,11 +107,11 @@ func (w *Webhooks) TakeSizes() []int {
 	return sizes
 }
 
-// Refused is an argument for Webhooks.Fail that simulates a refused connection.
-func Refused(context.Context, string) error { return errors.New("connection refused") }
+// RefuseConnection is an argument for Webhooks.Fail that simulates a refused connection.
+func RefuseConnection(context.Context, string) error { return errors.New("connection refused") }
 
-// Hangs is an argument for Webhooks.Fail that simulates a webhook without response: it blocks until the context ends.
-func Hangs(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
+// BlockUntilDone is an argument for Webhooks.Fail that simulates a webhook without response: it blocks until the context ends.
+func BlockUntilDone(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
 
 // ConversionBy returns the JSON member conversion of a CRD's spec, with a webhook at a path of hooks.example.com. Use it
 // with [Webhooks], which makes no connection.
