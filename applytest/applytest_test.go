@@ -42,16 +42,16 @@ func TestDifferencesAreListed(t *testing.T) {
 			t.Errorf("scripts/%s.txtar: the difference %q has no heading in docs/differences.md", script.Name, script.Difference)
 		}
 		if entry, _, _ = strings.Cut(entry, "\n#"); !strings.Contains(entry, "`"+script.Name+"`") {
-			t.Errorf("docs/differences.md: %s: expected the name of the script %s", script.Difference, script.Name)
+			t.Errorf("docs/differences.md: the section %q does not name the script %s", script.Difference, script.Name)
 		}
 	}
 	if !found {
-		t.Error("found no script with a difference, want at least one; the directive is not parsed")
+		t.Error("Scripts() returned no script with a difference; the directive difference is not parsed")
 	}
 }
 
-// TestPageHasAllScripts checks that docs/conformance.md lists the current scripts: the page must have been generated
-// after the last change of the scripts.
+// TestPageHasAllScripts checks that docs/conformance.md lists the current scripts: after a change of the scripts, the
+// page must be generated again.
 func TestPageHasAllScripts(t *testing.T) {
 	page, err := os.ReadFile("../docs/conformance.md")
 	if err != nil {
@@ -99,7 +99,7 @@ func TestDocumentation(t *testing.T) {
 			return
 		}
 	}
-	t.Error("found no script in doc.go, want one")
+	t.Error("found no script in doc.go")
 }
 
 func ExampleRun() {

@@ -10,9 +10,9 @@ import (
 )
 
 // creations are the objects that a script may have created. An object is tracked before the request is sent, because a server
-// may execute a request even if the client does not receive the response. An object whose path and name do not contain the
-// script's namespace is tracked only after the server has responded that it created the object, so that existing objects are
-// never deleted.
+// may execute a request even if the client does not receive the response. If neither the path nor the name of the object
+// contains the script's namespace, the object is tracked only after the server has responded that it created the object, so
+// that existing objects are never deleted.
 
 // resourcePath is a request path split into its parts.
 type resourcePath struct {
@@ -20,7 +20,8 @@ type resourcePath struct {
 	name, subresource string
 }
 
-// parseResourcePath parses a request path; the result is empty if it is not the path of an object or a collection.
+// parseResourcePath parses path, the path of a request. The result is empty if path is not the path of an object or a
+// collection.
 func parseResourcePath(path string) resourcePath {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	head := 2 // the length of the prefix api/v1
@@ -41,8 +42,8 @@ func parseResourcePath(path string) resourcePath {
 	return p
 }
 
-// namespaceSubresources are the subresources of a namespace. In a path such as /api/v1/namespaces/NAME/status, they are
-// in the place of a namespaced resource.
+// namespaceSubresources are the subresources of a namespace. parseResourcePath must not mistake them for resources: in
+// /api/v1/namespaces/NAME/status, status is in the place of a namespaced resource.
 var namespaceSubresources = []string{"status", "finalize"}
 
 // creation is the path of an object that a script may have created, or the path of its collection if the server generates the
@@ -53,53 +54,53 @@ type creation struct {
 	prefix    string // the generateName of the object, if generated is true
 }
 
-// track adds the objects that a request may create to p.creations. It includes dry runs, because a defective server may
+// track adds the objects that request may create to run.creations. It also tracks dry runs, because a defective server may
 // ignore dryRun.
-func (p *scriptRun) track(request *http.Request, body []byte) {
+func (run *scriptRun) track(request *http.Request, body []byte) {
 	at := parseResourcePath(request.URL.Path)
 	if at.collection == "" || at.subresource != "" {
 		return
 	}
 	switch request.Method {
 	case http.MethodPost:
-		name, prefix := namesIn(request.Header.Get("Content-Type"), body)
+		name, prefix := objectNames(request.Header.Get("Content-Type"), body)
 		if name == "" {
-			p.addCreation(creation{path: at.collection, generated: true, prefix: prefix})
+			run.addCreation(creation{path: at.collection, generated: true, prefix: prefix})
 			return
 		}
-		p.addCreation(creation{path: at.collection + "/" + name})
+		run.addCreation(creation{path: at.collection + "/" + name})
 	case http.MethodPut, http.MethodPatch:
-		p.addCreation(creation{path: at.collection + "/" + at.name})
+		run.addCreation(creation{path: at.collection + "/" + at.name})
 	}
 }
 
-// addCreation adds the creation t to p.creations if its path or name contains the script's namespace.
-func (p *scriptRun) addCreation(t creation) {
-	if strings.Contains(t.path+t.prefix, p.variables.namespace) && !slices.Contains(p.creations, t) {
-		p.creations = append(p.creations, t)
+// addCreation adds c to run.creations if its path or name contains the script's namespace.
+func (run *scriptRun) addCreation(c creation) {
+	if strings.Contains(c.path+c.prefix, run.variables.namespace) && !slices.Contains(run.creations, c) {
+		run.creations = append(run.creations, c)
 	}
 }
 
-// untrack removes the elements of p.creations from index start, which were tracked for a request, if the server has
-// rejected the request.
-func (p *scriptRun) untrack(start int, a *serverResponse) {
-	if a.code/100 == 4 {
-		p.creations = p.creations[:start]
+// untrack removes the elements of run.creations with indexes >= start, which were tracked for a request, if resp states that
+// the server rejected the request.
+func (run *scriptRun) untrack(start int, resp *serverResponse) {
+	if resp.code/100 == 4 {
+		run.creations = run.creations[:start]
 	}
 }
 
-// trackCreated adds an object to p.creations if the response states that the server created it, whatever the name of
-// the object.
-func (p *scriptRun) trackCreated(request *http.Request, a *serverResponse) {
-	at, name := parseResourcePath(request.URL.Path), a.body.Lookup("metadata", "name").Text()
-	isMade := a.code == http.StatusCreated && !request.URL.Query().Has("dryRun")
-	if t := (creation{path: at.collection + "/" + name}); isMade && name != "" && at.subresource == "" && !slices.Contains(p.creations, t) {
-		p.creations = append(p.creations, t)
+// trackCreated adds the object in resp to run.creations if resp states that the server created it, whatever the name of the
+// object.
+func (run *scriptRun) trackCreated(request *http.Request, resp *serverResponse) {
+	at, name := parseResourcePath(request.URL.Path), resp.body.Lookup("metadata", "name").Text()
+	isMade := resp.code == http.StatusCreated && !request.URL.Query().Has("dryRun")
+	if c := (creation{path: at.collection + "/" + name}); isMade && name != "" && at.subresource == "" && !slices.Contains(run.creations, c) {
+		run.creations = append(run.creations, c)
 	}
 }
 
-// namesIn returns the name and generateName of an object in a body; both are empty if the body is not an object.
-func namesIn(contentType string, body []byte) (name, prefix string) {
+// objectNames returns the name and the generateName of the object in body; both are empty if body is not an object.
+func objectNames(contentType string, body []byte) (name, prefix string) {
 	value, err := parseBody(contentType, body)
 	if err != nil || value.IsAbsent() {
 		value, _ = document.ParseYAML(body) // ParseYAML also parses JSON, which is a subset of YAML
@@ -107,50 +108,50 @@ func namesIn(contentType string, body []byte) (name, prefix string) {
 	return value.Lookup("metadata", "name").Text(), value.Lookup("metadata", "generateName").Text()
 }
 
-// createdPaths returns the paths of the objects of a creation. If the server generated the name, createdPaths lists the
-// collection and returns the objects whose names start with the creation's prefix.
-func (s *server) createdPaths(ctx context.Context, t creation) ([]string, error) {
-	if !t.generated {
-		return []string{t.path}, nil
+// createdPaths returns the paths of the objects of c. If the server generated the name, createdPaths lists the collection and
+// returns the paths of the objects whose names start with c.prefix.
+func (s *server) createdPaths(ctx context.Context, c creation) ([]string, error) {
+	if !c.generated {
+		return []string{c.path}, nil
 	}
-	if t.prefix == "" && s.shared {
+	if c.prefix == "" && s.shared {
 		return nil, nil // an empty prefix would match all objects
 	}
-	a, err := s.send(ctx, http.MethodGet, t.path, nil, "")
-	if err != nil || a.code == http.StatusNotFound || a.code == http.StatusMethodNotAllowed {
+	resp, err := s.send(ctx, http.MethodGet, c.path, nil, "")
+	if err != nil || resp.code == http.StatusNotFound || resp.code == http.StatusMethodNotAllowed {
 		return nil, err
 	}
 	var paths []string
-	for _, item := range a.body.Get("items").Items() {
-		if name := item.Lookup("metadata", "name").Text(); strings.HasPrefix(name, t.prefix) {
-			paths = append(paths, t.path+"/"+name)
+	for _, item := range resp.body.Get("items").Items() {
+		if name := item.Lookup("metadata", "name").Text(); strings.HasPrefix(name, c.prefix) {
+			paths = append(paths, c.path+"/"+name)
 		}
 	}
 	return paths, nil
 }
 
-// clean deletes the objects of the script in reverse order of their creation, even after the run was canceled.
-func (p *scriptRun) clean(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.server.cleanupTimeout)
+// cleanUp deletes the objects of the script in reverse order of their creation, even after the run was canceled.
+func (run *scriptRun) cleanUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), run.server.cleanupTimeout)
 	defer cancel()
-	for _, watch := range p.watches {
+	for _, watch := range run.watches {
 		watch.stop()
 	}
-	before := len(p.server.pendingRemovals())
-	for _, t := range slices.Backward(p.creations) {
-		paths, err := p.server.createdPaths(ctx, t)
+	before := len(run.server.pendingRemovals())
+	for _, c := range slices.Backward(run.creations) {
+		paths, err := run.server.createdPaths(ctx, c)
 		if err != nil {
-			p.server.addPending(t.path, err)
+			run.server.addPending(c.path, err)
 		}
 		for _, path := range paths {
-			p.server.remove(ctx, path)
+			run.server.remove(ctx, path)
 		}
 	}
-	if p.server.shared {
-		if len(p.server.pendingRemovals()) > before {
-			p.server.removePending(ctx) // deletions must be complete before the next script, because it uses the same names
+	if run.server.shared {
+		if len(run.server.pendingRemovals()) > before {
+			run.server.removePending(ctx) // deletions must be complete before the next script, because it uses the same names
 		}
 		return
 	}
-	p.server.remove(ctx, namespacePath+p.variables.namespace)
+	run.server.remove(ctx, namespacePath+run.variables.namespace)
 }

@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxShownBody is the maximum size, in bytes, of a request body in a report.
+// maxShownBody is the maximum size, in bytes, of a request body that a failure report shows.
 const maxShownBody = 8 << 10
 
-// curlCommand returns a curl command that repeats the request in bash or zsh, without credentials. It has only one line, so
-// that it can be indented.
+// curlCommand returns a curl command that repeats the request in bash or zsh, without credentials. The command has only one
+// line, so reports can indent it.
 func curlCommand(request *http.Request, body []byte) string {
 	words := []string{"curl", "-sS", "-X", request.Method}
 	for _, name := range slices.Sorted(maps.Keys(request.Header)) {

@@ -43,7 +43,7 @@ func TestCurlRepeats(t *testing.T) {
 			t.Fatal(err)
 		}
 		request.Header = test.header
-		command := indented(curlCommand(request, []byte(test.body)))
+		command := indent(curlCommand(request, []byte(test.body)))
 		if out, err := exec.CommandContext(t.Context(), "bash", "-c", command).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v: %s", command, err, out)
 		}

@@ -17,11 +17,12 @@ import (
 
 const getConfigMap = "It works.\n-- step --\nGET configmaps/shared\n"
 
-// startDefectiveServer starts a server that responds to GET /version itself, and passes all other requests to respond.
-// If respond returns false, a complete server handles the request.
+// startDefectiveServer starts a server, and returns Options for it that select one script. The server responds to GET
+// /version itself, and calls respond for every other request. If respond returns false, a complete server handles the
+// request.
 func startDefectiveServer(t *testing.T, respond func(w http.ResponseWriter, r *http.Request) bool) Options {
-	like := &fake{responses: []string{shared}, version: "v1.36.0"}
-	var mu sync.Mutex // serializes the calls of respond, because requests may be concurrent and tests record them
+	like := &fakeServer{responses: []string{shared}, version: "v1.36.0"}
+	var mu sync.Mutex // serializes calls of respond: requests may be concurrent, and the functions of tests append to slices
 	answered := func(w http.ResponseWriter, r *http.Request) bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -86,7 +87,7 @@ func TestNoDiscovery(t *testing.T) {
 	}
 }
 
-// TestFailureBeforeTheFirstStep checks the text of a Failure that occurred before the first step.
+// TestFailureBeforeTheFirstStep checks that the text of a Failure without a step consists of its complaints only.
 func TestFailureBeforeTheFirstStep(t *testing.T) {
 	if text := (&Failure{Complaints: []string{"no namespace"}}).String(); text != "no namespace\n" {
 		t.Errorf("String() = %q, want only the complaint", text)
@@ -156,7 +157,7 @@ func TestNamespacesWithoutResponses(t *testing.T) {
 // TestDeletionProbeIsReported checks that the namespace that is created to probe whether the server completes deletions
 // is deleted, or reported as a leftover.
 func TestDeletionProbeIsReported(t *testing.T) {
-	var trial string
+	var probe string
 	made := 0
 	options := startDefectiveServer(t, func(w http.ResponseWriter, r *http.Request) bool {
 		switch {
@@ -167,7 +168,7 @@ func TestDeletionProbeIsReported(t *testing.T) {
 			fmt.Fprint(w, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"finalizers":["kubernetes"]}}`)
 			return true
 		case r.Method == http.MethodDelete && made == 3: // the third namespace is the probe; the first two are those of the runner and of the script
-			trial = r.URL.Path
+			probe = r.URL.Path
 			w.WriteHeader(http.StatusBadGateway)
 			fmt.Fprint(w, `{}`)
 			return true
@@ -178,13 +179,13 @@ func TestDeletionProbeIsReported(t *testing.T) {
 		return false
 	})
 	report, err := Run(t.Context(), options)
-	if err != nil || trial == "" {
-		t.Fatalf("Run() = %v, probe namespace = %q, want the name of a created namespace", err, trial)
+	if err != nil || probe == "" {
+		t.Fatalf("Run() = %v, probe namespace = %q, want the name of a created namespace", err, probe)
 	}
 	for _, left := range report.Leftovers {
-		if left.Path == trial {
+		if left.Path == probe {
 			return
 		}
 	}
-	t.Errorf("Leftovers = %v, want %s among them", report.Leftovers, trial)
+	t.Errorf("Leftovers = %v, want %s among them", report.Leftovers, probe)
 }

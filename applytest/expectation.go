@@ -14,26 +14,27 @@ import (
 // expectation is one file of a script archive. It states an expected property of the response to a step.
 type expectation struct {
 	kind string
-	// of is the implementation to which the expectation applies, if that implementation deliberately differs from
-	// Kubernetes; empty for the general expectation of Kubernetes and of all other implementations.
-	of string
-	// from is, for events, the name of the step that started the watch; empty means the last watch.
-	from string
-	file int
-	text string
+	// implementation is the only implementation to which the expectation applies, because it deliberately differs from
+	// Kubernetes. It is empty for an expectation that applies to Kubernetes and to all implementations without their own.
+	implementation string
+	// watchStep is the name of the step that started the watch whose events are expected; empty means the last watch. Only
+	// expectations of events use it.
+	watchStep string
+	file      int
+	text      string
 }
 
-// none is the text of an expectation that there are no warnings or no events.
+// none is the text of an expectation of warnings or events which states that there are none.
 const none = "none"
 
 // expectationKind implements one kind of expectation, such as answer or object.
 type expectationKind struct {
-	// check returns an error if the text of an expectation has a syntax error.
+	// check returns an error if text, the text of an expectation, has a syntax error.
 	check func(text string) error
-	// compare returns the differences between the expectation and the response, as texts for the report.
-	compare func(p *scriptRun, e *expectation, a *serverResponse) []string
-	// record returns the received value in the syntax of the expectation, or an error if it cannot be recorded.
-	record func(p *scriptRun, e *expectation, a *serverResponse) (string, error)
+	// compare returns the differences between the expectation e and resp, as texts for the report.
+	compare func(run *scriptRun, e *expectation, resp *serverResponse) []string
+	// record returns the value in resp in the syntax of the expectation e, or an error if resp does not contain such a value.
+	record func(run *scriptRun, e *expectation, resp *serverResponse) (string, error)
 }
 
 // expectationKinds maps the names of expectations to their implementations. It is filled by init, because the functions refer
@@ -43,35 +44,36 @@ var expectationKinds map[string]expectationKind
 func init() {
 	expectationKinds = map[string]expectationKind{
 		"answer":          {checkAnswer, compareAnswer, recordAnswer},
-		"object":          {parses(parseYAML), compareObject, recordObject},
-		"object has":      {parses(parseYAML), compareObject, recordObject},
-		"owners":          {parses(parseOwners), compareOwners, recordOwners},
-		"owners in order": {parses(parseOwners), compareOwners, recordOwners},
-		"times":           {parses(parseTimes), compareTimes, recordTimes},
-		"error":           {parses(parseYAML), compareError, recordError},
+		"object":          {checkWith(parseYAML), compareObject, recordObject},
+		"object has":      {checkWith(parseYAML), compareObject, recordObject},
+		"owners":          {checkWith(parseOwners), compareOwners, recordOwners},
+		"owners in order": {checkWith(parseOwners), compareOwners, recordOwners},
+		"times":           {checkWith(parseTimes), compareTimes, recordTimes},
+		"error":           {checkWith(parseYAML), compareError, recordError},
 		"warnings":        {nil, compareWarnings, recordWarnings},
-		"events":          {parses(parseEvents), compareEvents, recordEvents},
-		"headers":         {parses(parseHeaders), compareHeaders, recordHeaders},
+		"events":          {checkWith(parseEvents), compareEvents, recordEvents},
+		"headers":         {checkWith(parseHeaders), compareHeaders, recordHeaders},
 		"body":            {nil, compareBody, recordBody},
 	}
 }
 
-// parses returns a check function that calls parse and returns its error.
-func parses[T any](parse func(text string) (T, error)) func(text string) error {
+// checkWith adapts parse to expectationKind.check: the returned function calls parse and returns only its error.
+func checkWith[T any](parse func(text string) (T, error)) func(text string) error {
 	return func(text string) error {
 		_, err := parse(text)
 		return err
 	}
 }
 
-// newExpectation parses the name of a file of a script. It returns false if the file is not an expectation but a step.
+// newExpectation parses name, the name of a file of a script, such as "answer" or "events of cadastre". It returns false if
+// the file is not an expectation but a step.
 func newExpectation(name string) (*expectation, bool) {
 	e := &expectation{}
 	if rest, of, ok := strings.Cut(name, " of "); ok {
-		name, e.of = rest, of
+		name, e.implementation = rest, of
 	}
 	if rest, from, ok := strings.Cut(name, " from "); ok && rest == "events" {
-		name, e.from = rest, from
+		name, e.watchStep = rest, from
 	}
 	e.kind = name
 	_, known := expectationKinds[name]
@@ -84,16 +86,17 @@ func expectationNames() string {
 
 func (e *expectation) name() string {
 	name := e.kind
-	if e.from != "" {
-		name += " from " + e.from
+	if e.watchStep != "" {
+		name += " from " + e.watchStep
 	}
-	if e.of != "" {
-		name += " of " + e.of
+	if e.implementation != "" {
+		name += " of " + e.implementation
 	}
 	return name
 }
 
-// isEmpty reports whether the expectation has no text, so that a recording run fills it in from the response.
+// isEmpty reports whether the expectation has no text. A run with Options.Record fills in such an expectation from the
+// response.
 func (e *expectation) isEmpty() bool { return strings.TrimSpace(e.text) == "" }
 
 func (e *expectation) check() error {
@@ -103,16 +106,16 @@ func (e *expectation) check() error {
 	return nil
 }
 
-func (e *expectation) compare(p *scriptRun, a *serverResponse) []string {
+func (e *expectation) compare(run *scriptRun, resp *serverResponse) []string {
 	if e.isEmpty() {
 		return []string{"the expectation is empty; record it"}
 	}
-	return expectationKinds[e.kind].compare(p, e, a)
+	return expectationKinds[e.kind].compare(run, e, resp)
 }
 
 // record returns the new text of the expectation, with the values of the response.
-func (e *expectation) record(p *scriptRun, a *serverResponse) (string, error) {
-	text, err := expectationKinds[e.kind].record(p, e, a)
+func (e *expectation) record(run *scriptRun, resp *serverResponse) (string, error) {
+	text, err := expectationKinds[e.kind].record(run, e, resp)
 	if err == nil && strings.TrimSpace(text) == "" {
 		err = errors.New("the response does not contain the value to record")
 	}
@@ -134,33 +137,33 @@ func checkAnswer(text string) error {
 	return nil
 }
 
-func compareAnswer(p *scriptRun, e *expectation, a *serverResponse) []string {
+func compareAnswer(run *scriptRun, e *expectation, resp *serverResponse) []string {
 	words := strings.Fields(e.text)
-	if received := strconv.Itoa(a.code); received != words[0] {
-		return []string{fmt.Sprintf("expected status %s, received %s", words[0], a.summary())}
+	if received := strconv.Itoa(resp.code); received != words[0] {
+		return []string{fmt.Sprintf("expected status %s, received %s", words[0], resp.summary())}
 	}
 	if len(words) == 1 {
 		return nil
 	}
-	before, ok := p.seen[a.uid()]
+	before, ok := run.seen[resp.uid()]
 	switch {
 	case !ok:
 		return []string{"expected the object to be " + words[1] + ", but no earlier response has the object"}
-	case words[1] == unchanged && a.revision() != before.revision():
-		return []string{fmt.Sprintf("expected the object to be unchanged, but its resourceVersion was %s and is %s", before.revision(), a.revision())}
-	case words[1] == changed && a.revision() == before.revision():
-		return []string{fmt.Sprintf("expected the object to be changed, but its resourceVersion is still %s", a.revision())}
+	case words[1] == unchanged && resp.revision() != before.revision():
+		return []string{fmt.Sprintf("expected the object to be unchanged, but its resourceVersion was %s and is %s", before.revision(), resp.revision())}
+	case words[1] == changed && resp.revision() == before.revision():
+		return []string{fmt.Sprintf("expected the object to be changed, but its resourceVersion is still %s", resp.revision())}
 	}
 	return nil
 }
 
-func recordAnswer(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
-	code := strconv.Itoa(a.code)
-	before, ok := p.seen[a.uid()]
+func recordAnswer(run *scriptRun, e *expectation, resp *serverResponse) (string, error) {
+	code := strconv.Itoa(resp.code)
+	before, ok := run.seen[resp.uid()]
 	switch {
-	case !ok || !a.succeeded() || !e.isEmpty() && len(strings.Fields(e.text)) == 1:
+	case !ok || !resp.succeeded() || !e.isEmpty() && len(strings.Fields(e.text)) == 1:
 		return code + "\n", nil
-	case a.revision() == before.revision():
+	case resp.revision() == before.revision():
 		return code + " " + unchanged + "\n", nil
 	}
 	return code + " " + changed + "\n", nil
@@ -181,31 +184,31 @@ func (e *expectation) pattern() document.Value {
 
 func (e *expectation) isSubset() bool { return e.kind != "object" }
 
-func compareObject(p *scriptRun, e *expectation, a *serverResponse) []string {
-	expected, received := e.pattern(), a.body
+func compareObject(run *scriptRun, e *expectation, resp *serverResponse) []string {
+	expected, received := e.pattern(), resp.body
 	if !e.isSubset() {
 		received = withoutVolatile(received, expected)
 	}
-	return p.compareValues(expected, e.isSubset(), received)
+	return run.compareValues(expected, e.isSubset(), received)
 }
 
-func (p *scriptRun) compareValues(expected document.Value, subset bool, received document.Value) []string {
-	m := matcher{expand: p.variables.expand, subset: subset}
+func (run *scriptRun) compareValues(expected document.Value, subset bool, received document.Value) []string {
+	m := matcher{expand: run.variables.expand, subset: subset}
 	m.match(nil, expected, received)
 	return m.complaints
 }
 
-func recordObject(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
+func recordObject(run *scriptRun, e *expectation, resp *serverResponse) (string, error) {
 	expected := e.pattern()
-	received := withoutVolatile(a.body, expected)
+	received := withoutVolatile(resp.body, expected)
 	if expected.IsAbsent() {
-		return objectYAML(p.masked(received)), nil
+		return objectYAML(run.masked(received)), nil
 	}
 	if e.isSubset() {
-		received = a.body
+		received = resp.body
 	}
-	m := matcher{expand: p.variables.expand, subset: e.isSubset()}
-	return objectYAML(p.masked(m.updated(expected, received))), nil
+	m := matcher{expand: run.variables.expand, subset: e.isSubset()}
+	return objectYAML(run.masked(m.updatePattern(expected, received))), nil
 }
 
 // firstFields are the fields that come first in recorded objects.
@@ -220,7 +223,7 @@ func objectYAML(object document.Value) string {
 	return orderedYAML(object, firstFields)
 }
 
-// orderedYAML encodes a map as YAML. The fields in first precede all other fields.
+// orderedYAML encodes object as YAML. The fields that first names precede all other fields, in the order of first.
 func orderedYAML(object document.Value, first []string) string {
 	names := slices.Clone(first)
 	for name := range object.Fields() {

@@ -95,7 +95,7 @@ func TestExpectations(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			script := "It works.\n-- step --\nGET configmaps/shared\n-- " + test.expectation + " --\n" + test.text + "\n"
-			result := newFake(t, test.serverResponse).run(t, script)
+			result := startFakeServer(t, test.serverResponse).run(t, script)
 			if test.complaint == "" {
 				if result.Outcome != Pass {
 					t.Errorf("failure = %s", result.Failure)
@@ -112,10 +112,10 @@ func TestExpectations(t *testing.T) {
 // TestWithoutExpectation checks that the request of a step without expectations must succeed.
 func TestWithoutExpectation(t *testing.T) {
 	const script = "It works.\n-- step --\nGET configmaps/shared\n"
-	if result := newFake(t, shared).run(t, script); result.Outcome != Pass {
+	if result := startFakeServer(t, shared).run(t, script); result.Outcome != Pass {
 		t.Errorf("failure = %v", result.Failure)
 	}
-	if result := newFake(t, conflict).run(t, script); result.Outcome != Fail {
+	if result := startFakeServer(t, conflict).run(t, script); result.Outcome != Fail {
 		t.Error("a step with an unexpected conflict passed, want a failure")
 	}
 }
@@ -140,14 +140,15 @@ func TestChangedSinceLastResponse(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if result := newFake(t, shared, test.second).run(t, script+test.expectation); result.Outcome != test.want {
+			if result := startFakeServer(t, shared, test.second).run(t, script+test.expectation); result.Outcome != test.want {
 				t.Errorf("outcome = %v %v, want %v", result.Outcome, result.Failure, test.want)
 			}
 		})
 	}
 }
 
-// TestEvents checks that each event of a watch is compared only once, and that missing and additional events are reported.
+// TestEvents checks that an expectation of events consumes the events that it compares, and that missing and additional
+// events fail the script.
 func TestEvents(t *testing.T) {
 	// Periodic bookmarks may arrive at any time, so scripts ignore them.
 	const events = `200 {"type":"ADDED","object":{"metadata":{"name":"a"}}}{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}` +
@@ -168,7 +169,7 @@ func TestEvents(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if result := newFake(t, events, shared).run(t, script+test.expectation); result.Outcome != test.want {
+			if result := startFakeServer(t, events, shared).run(t, script+test.expectation); result.Outcome != test.want {
 				t.Errorf("outcome = %v %v, want %v", result.Outcome, result.Failure, test.want)
 			}
 		})
@@ -190,6 +191,6 @@ func TestWatchEnds(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(10 * time.Second):
-		t.Error("the goroutine of the watch is blocked on its channel, want it to have ended")
+		t.Error("the goroutine of the watch is still running after the watch has ended: it is blocked on the channel of events")
 	}
 }

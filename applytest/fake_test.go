@@ -15,24 +15,26 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// fake is a test server that returns fixed responses.
-type fake struct {
+// fakeServer is a test server that returns fixed responses, in order, to the requests in the script's
+// namespace.
+type fakeServer struct {
 	mu sync.Mutex
 	// responses are the responses to the requests in the script's namespace, in order: "STATUS BODY", optionally
 	// preceded by headers and an empty line.
-	responses []string
-	requests  []string
-	removed   []string
-	host      string
-	version   string
-	limits    bool        // whether the user has limited permissions
-	stop      func()      // stops the server immediately, even during a request
-	onRequest func(n int) // called before the response to the n-th request in the script's namespace
+	responses      []string
+	requests       []string
+	removed        []string
+	host           string
+	version        string
+	hasLimitedUser bool        // whether the user has limited permissions
+	stop           func()      // stops the server immediately, even during a request
+	onRequest      func(n int) // called before the response to the n-th request in the script's namespace
 }
 
-// newFake starts a fake server. Its responses may contain the variable $NAMESPACE, the script's namespace.
-func newFake(t *testing.T, responses ...string) *fake {
-	f := &fake{responses: responses, version: "v1.36.0"}
+// startFakeServer starts a server that returns the given responses; see fakeServer.responses. Responses may
+// contain the variable $NAMESPACE, the script's namespace.
+func startFakeServer(t *testing.T, responses ...string) *fakeServer {
+	f := &fakeServer{responses: responses, version: "v1.36.0"}
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	f.host = s.URL
@@ -45,14 +47,14 @@ func newFake(t *testing.T, responses ...string) *fake {
 
 var inNamespace = regexp.MustCompile(`^/apis?/.*/namespaces/(applytest-[a-z0-9]+)/`)
 
-func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	found := inNamespace.FindStringSubmatch(r.URL.Path)
 	switch {
 	case r.URL.Path == "/version":
 		fmt.Fprintf(w, `{"gitVersion":%q}`, f.version)
 	case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
-		fmt.Fprintf(w, `{"status":{"allowed":%t}}`, !f.limits)
+		fmt.Fprintf(w, `{"status":{"allowed":%t}}`, !f.hasLimitedUser)
 	case r.URL.Path == "/api/v1" || r.URL.Path == "/apis/apps/v1":
 		fmt.Fprint(w, `{"kind":"APIResourceList","resources":[{"name":"configmaps"},{"name":"deployments"}]}`)
 	case strings.HasPrefix(r.URL.Path, "/apis/") && strings.Count(r.URL.Path, "/") == 3:
@@ -80,7 +82,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *fake) respond(w http.ResponseWriter, namespace string) {
+func (f *fakeServer) respond(w http.ResponseWriter, namespace string) {
 	if len(f.responses) == 0 {
 		w.WriteHeader(http.StatusTeapot)
 		return
@@ -101,7 +103,7 @@ func (f *fake) respond(w http.ResponseWriter, namespace string) {
 }
 
 // run runs one script against the fake server, and returns its result.
-func (f *fake) run(t *testing.T, script string) Result {
+func (f *fakeServer) run(t *testing.T, script string) Result {
 	t.Helper()
 	report, err := Run(context.Background(), f.options(script))
 	if err != nil {
@@ -111,7 +113,7 @@ func (f *fake) run(t *testing.T, script string) Result {
 }
 
 // record runs one script against the fake server with Options.Record, and returns the new text of the script.
-func (f *fake) record(t *testing.T, script string) string {
+func (f *fakeServer) record(t *testing.T, script string) string {
 	t.Helper()
 	options := f.options(script)
 	recorded := script
@@ -125,7 +127,7 @@ func (f *fake) record(t *testing.T, script string) string {
 	return recorded
 }
 
-func (f *fake) options(script string) Options {
+func (f *fakeServer) options(script string) Options {
 	return Options{
 		Config:  &rest.Config{Host: f.host},
 		Scripts: fstest.MapFS{"area/behaviour.txtar": {Data: []byte(script)}},

@@ -15,8 +15,8 @@ import (
 )
 
 // TestGateOff runs the scripts about responses without managedFields (the parameter drop in Accept) on a server with
-// the feature gate ManagedFieldsOptOut disabled. The server must behave like kube-apiserver without the feature, in
-// every encoding.
+// the feature gate ManagedFieldsOptOut disabled. The server must ignore the parameter in every encoding, like
+// kube-apiserver without the feature.
 func TestGateOff(t *testing.T) {
 	report, err := applytest.Run(t.Context(), applytest.Options{Config: startWithoutGates(t), Run: regexp.MustCompile("^optout/"), Parallel: 8})
 	if err != nil {
@@ -33,7 +33,7 @@ func TestGateOff(t *testing.T) {
 	}
 	const formats = 4
 	if ignored != formats {
-		t.Errorf("the parameter drop is ignored in %d encodings, want %d", ignored, formats)
+		t.Errorf("encodings in which the parameter drop is ignored = %d, want %d", ignored, formats)
 	}
 }
 

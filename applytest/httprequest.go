@@ -11,21 +11,21 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// build returns the HTTP request for a step and its body, with all variables expanded.
-func (p *scriptRun) build(ctx context.Context, r request) (*http.Request, []byte, error) {
-	path, err := p.variables.expand(r.path)
+// build returns the HTTP request for r and its body, with all variables expanded.
+func (run *scriptRun) build(ctx context.Context, r request) (*http.Request, []byte, error) {
+	path, err := run.variables.expand(r.path)
 	if err != nil {
 		return nil, nil, err
 	}
-	query, err := p.query(r)
+	query, err := run.query(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := p.body(ctx, r, path)
+	body, err := run.body(ctx, r, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, r.verb.method, p.server.url+path+query, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, r.verb.method, run.server.url+path+query, bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -34,7 +34,7 @@ func (p *scriptRun) build(ctx context.Context, r request) (*http.Request, []byte
 		request.Header.Set("Content-Type", r.verb.mediaType)
 	}
 	for _, h := range r.headers {
-		value, err := p.variables.expand(h.value)
+		value, err := run.variables.expand(h.value)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -43,11 +43,11 @@ func (p *scriptRun) build(ctx context.Context, r request) (*http.Request, []byte
 	return request, body, nil
 }
 
-// query encodes the query parameters of a request, in the order of the script.
-func (p *scriptRun) query(r request) (string, error) {
+// query encodes the query parameters of r, in the order of the script.
+func (run *scriptRun) query(r request) (string, error) {
 	var parts []string
 	for _, q := range r.query {
-		value, err := p.variables.expand(q.value)
+		value, err := run.variables.expand(q.value)
 		if err != nil {
 			return "", err
 		}
@@ -59,10 +59,10 @@ func (p *scriptRun) query(r request) (string, error) {
 	return "?" + strings.Join(parts, "&"), nil
 }
 
-// body returns the body of a request. Depending on the verb and the Content-Type, it is the unchanged text of the
-// script, JSON, or a binary encoding.
-func (p *scriptRun) body(ctx context.Context, r request, path string) ([]byte, error) {
-	text, err := p.variables.expand(r.body)
+// body returns the body of the request r, whose expanded path is path. Depending on the verb and the
+// Content-Type, the body is the unchanged text of the script, JSON, or a binary encoding.
+func (run *scriptRun) body(ctx context.Context, r request, path string) ([]byte, error) {
+	text, err := run.variables.expand(r.body)
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +81,11 @@ func (p *scriptRun) body(ctx context.Context, r request, path string) ([]byte, e
 		return nil, fmt.Errorf("the body: %w", err)
 	}
 	if r.verb.edits {
-		live, err := p.server.send(ctx, http.MethodGet, path, nil, "")
+		live, err := run.server.send(ctx, http.MethodGet, path, nil, "")
 		if err != nil {
 			return nil, err
 		}
-		if err := p.server.permissionErrorOf(live); err != nil {
+		if err := run.server.permissionErrorOf(live); err != nil {
 			return nil, err
 		}
 		if !live.succeeded() {
@@ -96,7 +96,7 @@ func (p *scriptRun) body(ctx context.Context, r request, path string) ([]byte, e
 	return []byte(value.JSON()), nil
 }
 
-// mergePatch returns an object after applying a JSON merge patch (RFC 7386) to it.
+// mergePatch returns object with patch, a JSON merge patch (RFC 7386), applied to it.
 func mergePatch(object, patch document.Value) document.Value {
 	if patch.Kind() != document.Map {
 		return patch

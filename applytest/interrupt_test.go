@@ -17,14 +17,14 @@ func TestInterrupt(t *testing.T) {
 	for name, during := range map[string]int{"while it is made": 1, "later": 2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFake(t, made, shared)
+			f := startFakeServer(t, made, shared)
 			options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- later --\nGET configmaps/shared\n-- last --\nWAIT 1h\n")
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			f.onRequest = func(n int) {
 				if n == during {
 					cancel()
-					time.Sleep(50 * time.Millisecond) // simulates a slow server, so that the request is still in flight after the interrupt
+					time.Sleep(50 * time.Millisecond) // simulates a slow server: the request is still in flight after the interrupt
 				}
 			}
 			report, err := Run(ctx, options)
@@ -44,7 +44,7 @@ func TestInterrupt(t *testing.T) {
 // TestServerGone checks that, if the server stops responding, Run returns an error and its report contains no failed
 // scripts.
 func TestServerGone(t *testing.T) {
-	f := newFake(t, made)
+	f := startFakeServer(t, made)
 	f.onRequest = func(int) { f.stop() }
 	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- answer --\n201\n-- later --\nGET configmaps/shared\n")
 	report, err := Run(t.Context(), options)
@@ -59,7 +59,7 @@ func TestServerGone(t *testing.T) {
 // TestServerErrorInGivenNamespace checks that, with Options.Namespace, an object that was possibly created despite a 500
 // response is deleted, and the namespace is not.
 func TestServerErrorInGivenNamespace(t *testing.T) {
-	f := newFake(t, "200 {}", "200 {}", "500 {}") // the namespace exists and is empty; the script's request fails
+	f := startFakeServer(t, "200 {}", "200 {}", "500 {}") // the namespace exists and is empty; the script's request fails
 	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- answer --\n201\n")
 	options.Namespace = "applytest-given"
 	report, err := Run(t.Context(), options)
@@ -75,7 +75,7 @@ func TestServerErrorInGivenNamespace(t *testing.T) {
 // prefix are deleted.
 func TestServerErrorWithGeneratedName(t *testing.T) {
 	const all = `200 {"items":[{"metadata":{"name":"web-x"}},{"metadata":{"name":"other"}}]}`
-	f := newFake(t, "200 {}", "200 {}", "500 {}", all)
+	f := startFakeServer(t, "200 {}", "200 {}", "500 {}", all)
 	options := f.options("It works.\n-- step --\nCREATE configmaps\n\n{metadata: {generateName: web-}}\n-- answer --\n201\n")
 	options.Namespace = "applytest-given"
 	report, err := Run(t.Context(), options)
@@ -90,7 +90,7 @@ func TestServerErrorWithGeneratedName(t *testing.T) {
 // TestInterruptedProbes checks that a canceled run deletes the object with which it probes for a garbage collector.
 func TestInterruptedProbes(t *testing.T) {
 	const garbage = `201 {"metadata":{"name":"applytest-garbage-x"}}`
-	f := newFake(t, "200 {}", "200 {}", garbage, shared) // the namespace exists and is empty; the probe object is created and not garbage collected
+	f := startFakeServer(t, "200 {}", "200 {}", garbage, shared) // the namespace exists and is empty; the probe object is created and not garbage collected
 	options := f.options("It works.\nneeds: garbage collection\n-- step --\nGET configmaps/shared\n")
 	options.Namespace = "applytest-given"
 	ctx, cancel := context.WithCancel(t.Context())

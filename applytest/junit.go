@@ -65,8 +65,8 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 	return err
 }
 
-// junitOfRun returns a test suite for the run as a whole: it contains errors if the run was stopped or left objects on the
-// server.
+// junitOfRun returns a test suite for the run as a whole. The suite contains an error if the run was stopped, and another
+// one if it left objects on the server.
 func (r *Report) junitOfRun() junitSuite {
 	run := junitSuite{Name: "run", Time: seconds(0)}
 	add := func(name, text string) {

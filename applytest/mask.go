@@ -6,15 +6,16 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// masked returns a value for recording: it replaces text that differs from run to run by variables and placeholders.
-func (p *scriptRun) masked(v document.Value) document.Value {
+// masked returns v with variables and placeholders in place of text that differs from run to run, for recorded
+// expectations.
+func (run *scriptRun) masked(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.String:
-		return document.NewString(p.maskedText(v.Text()))
+		return document.NewString(run.maskedText(v.Text()))
 	case document.List:
 		var items []document.Value
 		for _, item := range v.Items() {
-			items = append(items, p.masked(item))
+			items = append(items, run.masked(item))
 		}
 		return document.NewList(items...)
 	case document.Map:
@@ -23,34 +24,35 @@ func (p *scriptRun) masked(v document.Value) document.Value {
 			if name == "metadata" {
 				value = maskedMetadata(value)
 			}
-			fields = append(fields, document.Field{Name: name, Value: p.masked(value)})
+			fields = append(fields, document.Field{Name: name, Value: run.masked(value)})
 		}
 		return document.NewMap(fields...)
 	}
 	return v
 }
 
-// maskedText replaces the script's namespace by the variable $NAMESPACE, and uids by a placeholder.
-func (p *scriptRun) maskedText(text string) string {
-	text = strings.ReplaceAll(text, p.variables.namespace, "$NAMESPACE")
-	for uid := range p.seen {
+// maskedText replaces the script's namespace with the variable $NAMESPACE, and uids with a placeholder.
+func (run *scriptRun) maskedText(text string) string {
+	text = strings.ReplaceAll(text, run.variables.namespace, "$NAMESPACE")
+	for uid := range run.seen {
 		text = strings.ReplaceAll(text, uid, "<uid>")
 	}
 	return text
 }
 
-// maskedOwners is like maskedText, for the text of managedFields. It replaces uids by variables, because placeholders
-// have no meaning in field paths.
-func (p *scriptRun) maskedOwners(text string) string {
-	for _, step := range p.script.steps {
-		if a := p.variables.responses[step.name]; a != nil && a.uid() != "" {
-			text = strings.ReplaceAll(text, a.uid(), "${"+step.name+" .metadata.uid}")
+// maskedOwners is like maskedText, for the text of managedFields. It replaces uids with variables instead of
+// placeholders, which have no meaning in field paths.
+func (run *scriptRun) maskedOwners(text string) string {
+	for _, step := range run.script.steps {
+		if resp := run.variables.responses[step.name]; resp != nil && resp.uid() != "" {
+			text = strings.ReplaceAll(text, resp.uid(), "${"+step.name+" .metadata.uid}")
 		}
 	}
-	return p.maskedText(text)
+	return run.maskedText(text)
 }
 
-// maskedMetadata replaces the deletionTimestamp and a generated name in the metadata by placeholders.
+// maskedMetadata returns meta, the metadata of an object, with placeholders in place of the deletionTimestamp
+// and of a generated name.
 func maskedMetadata(meta document.Value) document.Value {
 	if time := meta.Get("deletionTimestamp"); !time.IsAbsent() && time.Text() != absentPlaceholder {
 		meta = meta.With("deletionTimestamp", document.NewString("<time>"))

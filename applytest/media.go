@@ -46,7 +46,7 @@ var encodings = []encoding{
 	{suffix: "cbor", decode: decodeCBOR, encode: encodeCBOR, events: cborEvents},
 }
 
-// encodingOf returns the encoding of a Content-Type; ok is false if it is unknown.
+// encodingOf returns the encoding for contentType; ok is false if this package does not know that media type.
 func encodingOf(contentType string) (e encoding, ok bool) {
 	mediaType, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -61,8 +61,8 @@ func encodingOf(contentType string) (e encoding, ok bool) {
 	return encoding{}, false
 }
 
-// encodeBody converts a body from the YAML of the script to the encoding of its Content-Type; ok is false for text
-// encodings.
+// encodeBody converts text, the YAML of a body in a script, to the encoding for contentType. ok is false for text encodings,
+// whose bodies are sent unchanged.
 func encodeBody(contentType, text string) (body []byte, ok bool, err error) {
 	e, _ := encodingOf(contentType)
 	if e.encode == nil {
@@ -76,7 +76,8 @@ func encodeBody(contentType, text string) (body []byte, ok bool, err error) {
 	return body, true, err
 }
 
-// parseBody decodes the body of a response. The result is absent if the media type is not an encoding of the Kubernetes API.
+// parseBody decodes raw, the body of a response. The result is the absent Value if contentType is not an encoding of the
+// Kubernetes API.
 func parseBody(contentType string, raw []byte) (document.Value, error) {
 	e, ok := encodingOf(contentType)
 	if !ok {
@@ -85,7 +86,7 @@ func parseBody(contentType string, raw []byte) (document.Value, error) {
 	return e.decode(raw)
 }
 
-// eventReader returns a function that reads the next event of a watch in the encoding of its Content-Type.
+// eventReader returns a function that reads the next event of a watch from body, in the encoding for contentType.
 func eventReader(contentType string, body io.Reader) func() (event, error) {
 	e, _ := encodingOf(contentType)
 	if e.events == nil {
@@ -155,7 +156,7 @@ func encodeProtobuf(value document.Value) ([]byte, error) {
 	return encoded.Bytes(), err
 }
 
-// decodeProtobuf decodes an object in its envelope (runtime.Unknown), which contains the object's type.
+// decodeProtobuf decodes an envelope (runtime.Unknown), which contains an object and its type, and returns the object.
 func decodeProtobuf(raw []byte) (document.Value, error) {
 	content, ok := bytes.CutPrefix(raw, []byte(protobufPrefix))
 	if !ok {
@@ -180,7 +181,8 @@ func decodeProtobuf(raw []byte) (document.Value, error) {
 	return document.ParseJSON(text)
 }
 
-// newObject returns an empty Go object of a built-in kind or of PartialObjectMetadata, and an error for any other kind.
+// newObject returns an empty Go object for apiVersion and kind. It returns an error unless they name a built-in kind or
+// PartialObjectMetadata.
 func newObject(apiVersion, kind string) (runtime.Object, error) {
 	switch kind {
 	case "PartialObjectMetadata":
@@ -191,7 +193,8 @@ func newObject(apiVersion, kind string) (runtime.Object, error) {
 	return scheme.Builtin().New(schema.FromAPIVersionAndKind(apiVersion, kind))
 }
 
-// protobufEvents returns a function that reads the next length-prefixed event, whose object is in an envelope.
+// protobufEvents returns a function that reads the next event from body. Each event is preceded by its length, and contains
+// the object in an envelope (runtime.Unknown).
 func protobufEvents(body io.Reader) func() (event, error) {
 	reader := bufio.NewReader(body)
 	return func() (event, error) {

@@ -15,16 +15,16 @@ import (
 )
 
 // Every script has its own namespace, which is created before and deleted after the script. A user without permission to
-// create namespaces passes an existing namespace (Options.Namespace), in which all scripts run, one at a time. Scripts that
-// write outside of that namespace are skipped, and so are scripts for a kind of which the namespace already contains objects.
+// create namespaces sets Options.Namespace to an existing namespace, in which all scripts run, one at a time. A script is
+// then skipped if it writes outside of that namespace, or if it uses a kind of which the namespace already contains objects.
 
 // newNamespaceName returns a unique random name for a namespace.
 func newNamespaceName() string { return "applytest-" + strings.ToLower(rand.Text()[:8]) }
 
-// createNamespace creates a namespace. If hasResponse is false, the server did not respond, so the namespace may exist
-// despite the error.
+// createNamespace creates the namespace with the given name. If hasResponse is false, the server did not respond, so the
+// namespace may exist despite the error.
 func (s *server) createNamespace(ctx context.Context, name string) (hasResponse bool, err error) {
-	a, err := s.create(ctx, "/api/v1/namespaces", document.NewMap(
+	resp, err := s.create(ctx, "/api/v1/namespaces", document.NewMap(
 		document.Field{Name: "apiVersion", Value: document.NewString("v1")},
 		document.Field{Name: "kind", Value: document.NewString("Namespace")},
 		document.Field{Name: "metadata", Value: document.NewMap(document.Field{Name: "name", Value: document.NewString(name)})},
@@ -32,11 +32,11 @@ func (s *server) createNamespace(ctx context.Context, name string) (hasResponse 
 	if err != nil {
 		err = fmt.Errorf("create namespace %s: %w", name, err)
 	}
-	return a != nil, err
+	return resp != nil, err
 }
 
-// prepareNamespace creates the namespace for the runner's own requests. If Options.Namespace is set, it checks that
-// namespace instead.
+// prepareNamespace creates the namespace for the runner's own requests. If Options.Namespace is set, prepareNamespace
+// creates nothing and checks that this namespace can be used.
 func (s *server) prepareNamespace(ctx context.Context, scripts []*Script) (err error) {
 	if s.allPermissions, err = s.hasAllPermissions(ctx); err != nil {
 		return err
@@ -66,30 +66,31 @@ func (s *server) prepareNamespace(ctx context.Context, scripts []*Script) (err e
 // this: the list of objects in a missing namespace is empty, not an error.
 func (s *server) checkNamespace(ctx context.Context) error {
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"applytest-"}}`)
-	a, err := s.sendDryRun(ctx, http.MethodPost, "/configmaps?dryRun=All", body, "application/json", "application/json")
-	if err != nil || a.succeeded() {
+	resp, err := s.sendDryRun(ctx, http.MethodPost, "/configmaps?dryRun=All", body, "application/json", "application/json")
+	if err != nil || resp.succeeded() {
 		return err
 	}
-	return fmt.Errorf("namespace %s: expected an existing namespace that you may write to, received %s", s.runnerNamespace, cmp.Or(a.body.Get("message").Text(), a.summary()))
+	return fmt.Errorf("namespace %s: expected an existing namespace that you may write to, received %s", s.runnerNamespace, cmp.Or(resp.body.Get("message").Text(), resp.summary()))
 }
 
 // sendDryRun sends a dry run that would create a ConfigMap in the runner's namespace. If the response contains a
-// resourceVersion, the server has ignored dryRun and created the object, which is then deleted.
+// resourceVersion, the server has ignored dryRun and created the object; sendDryRun then deletes the object.
 func (s *server) sendDryRun(ctx context.Context, method, path string, body io.Reader, contentType, accept string) (*serverResponse, error) {
-	a, err := s.sendAccepting(ctx, method, namespacePath+s.runnerNamespace+path, body, contentType, accept)
-	if err != nil || !a.succeeded() {
-		return a, err
+	resp, err := s.sendAccepting(ctx, method, namespacePath+s.runnerNamespace+path, body, contentType, accept)
+	if err != nil || !resp.succeeded() {
+		return resp, err
 	}
-	if metadata := a.body.Get("metadata"); metadata.Get("resourceVersion").Text() != "" {
+	if metadata := resp.body.Get("metadata"); metadata.Get("resourceVersion").Text() != "" {
 		s.deleteProbe(ctx, namespacePath+s.runnerNamespace+"/configmaps/"+metadata.Get("name").Text(), "a dry run has created it")
 	}
-	return a, nil
+	return resp, nil
 }
 
-// deleteProbe deletes an object that the runner created to probe the server, even after the run was canceled.
+// deleteProbe deletes the object at path, which the runner created to probe the server, even after the run was canceled. If
+// the deletion fails, the report lists the object as a leftover with the reason.
 func (s *server) deleteProbe(ctx context.Context, path, reason string) {
-	a, err := s.send(context.WithoutCancel(ctx), http.MethodDelete, path, nil, "")
-	if err != nil || !a.succeeded() && a.code != http.StatusNotFound {
+	resp, err := s.send(context.WithoutCancel(ctx), http.MethodDelete, path, nil, "")
+	if err != nil || !resp.succeeded() && resp.code != http.StatusNotFound {
 		s.addPending(path, errors.New(reason))
 	}
 }
@@ -101,8 +102,8 @@ func (s *server) removeNamespace(ctx context.Context) {
 	}
 }
 
-// checkShared returns an error for options that cannot be combined with Options.Namespace.
-func (o *Options) checkShared(scripts []*Script) error {
+// checkNamespaceOptions returns an error if other options cannot be combined with Options.Namespace.
+func (o *Options) checkNamespaceOptions(scripts []*Script) error {
 	if o.Namespace != "" && o.Keep && len(scripts) > 1 {
 		return errors.New("Options.Keep: expected one script with Options.Namespace, received several; select one by its name")
 	}
@@ -125,7 +126,7 @@ func (s *server) sharedSkipReason(script *Script) string {
 	return ""
 }
 
-// writesOutside reports whether a request writes outside of the script's namespace.
+// writesOutside reports whether the request writes to an object outside of the script's namespace.
 func (r *request) writesOutside() bool {
 	return r.wait == 0 && r.verb.method != http.MethodGet && !strings.Contains(parseResourcePath(r.path).collection, scriptNamespacePath)
 }
@@ -147,8 +148,8 @@ func (s *Script) collections() []string {
 // clusterDefaults are the objects that controllers of a cluster create in every namespace. No script writes to them.
 var clusterDefaults = []string{"configmaps/kube-root-ca.crt", "serviceaccounts/default"}
 
-// findExisting determines which collections of the shared namespace scripts cannot use: collections that already
-// contain objects, and collections that the user may not list. It stores the reasons in s.existing.
+// findExisting lists the collections of the shared namespace that scripts use. It stores in s.existing those that scripts
+// cannot use, with the reason: the collection already contains objects, or the user may not list it.
 func (s *server) findExisting(ctx context.Context, scripts []*Script) error {
 	s.existing = map[string]string{}
 	for _, script := range scripts {
@@ -156,27 +157,27 @@ func (s *server) findExisting(ctx context.Context, scripts []*Script) error {
 			if _, ok := s.existing[collection]; ok {
 				continue
 			}
-			a, err := s.send(ctx, http.MethodGet, strings.ReplaceAll(collection, "$NAMESPACE", s.runnerNamespace), nil, "")
+			resp, err := s.send(ctx, http.MethodGet, strings.ReplaceAll(collection, "$NAMESPACE", s.runnerNamespace), nil, "")
 			if err != nil {
 				return err
 			}
-			s.existing[collection] = existingReason(collection, a)
+			s.existing[collection] = existingReason(collection, resp)
 		}
 	}
 	return nil
 }
 
-// existingReason returns the reason why scripts cannot use a collection. It returns "" if the collection contains no
-// objects except clusterDefaults, or if the kind does not exist yet. a is the response to a list of the collection.
-func existingReason(collection string, a *serverResponse) string {
+// existingReason returns the reason why scripts cannot use collection, given resp, the response to a list of the collection.
+// It returns "" if the collection contains no objects except clusterDefaults, or if the kind does not exist yet.
+func existingReason(collection string, resp *serverResponse) string {
 	resource := collection[strings.LastIndex(collection, "/")+1:]
 	switch {
-	case a.code == http.StatusNotFound:
+	case resp.code == http.StatusNotFound:
 		return ""
-	case !a.succeeded():
-		return fmt.Sprintf("the %s of the given namespace can't be listed: %s", resource, cmp.Or(a.body.Get("message").Text(), a.summary()))
+	case !resp.succeeded():
+		return fmt.Sprintf("the %s of the given namespace can't be listed: %s", resource, cmp.Or(resp.body.Get("message").Text(), resp.summary()))
 	}
-	for _, item := range a.body.Get("items").Items() {
+	for _, item := range resp.body.Get("items").Items() {
 		if name := resource + "/" + item.Lookup("metadata", "name").Text(); !slices.Contains(clusterDefaults, name) {
 			return name + " already exists in the given namespace, and the script may change objects of its kind"
 		}

@@ -34,7 +34,7 @@ func TestGivenNamespace(t *testing.T) {
 		t.Fatalf("Run() = %v, %+v, want no failed script and no leftovers", err, report)
 	}
 	if passed := report.Count(applytest.Pass); passed < 60 {
-		t.Errorf("%d scripts pass, want more", passed)
+		t.Errorf("number of scripts that pass = %d, want more", passed)
 	}
 	for _, result := range report.Results {
 		if result.Outcome == applytest.Skip && !strings.HasPrefix(result.Reason, "permission denied: ") && !strings.HasPrefix(result.Reason, "it writes outside") {
@@ -79,10 +79,10 @@ func TestGivenNamespace(t *testing.T) {
 // ignoreDryRun is an HTTP transport that removes the query parameter dryRun from requests.
 type ignoreDryRun struct{ http.RoundTripper }
 
-func (r ignoreDryRun) RoundTrip(request *http.Request) (*http.Response, error) {
+func (transport ignoreDryRun) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
 	request.URL.RawQuery = strings.ReplaceAll(request.URL.RawQuery, "dryRun=All", "")
-	return r.RoundTripper.RoundTrip(request)
+	return transport.RoundTripper.RoundTrip(request)
 }
 
 // TestProbesLeaveNothing checks that probes of the server leave no objects behind, even on a server that ignores dryRun.
@@ -119,7 +119,7 @@ func TestWritesOutside(t *testing.T) {
 	}
 }
 
-// createTenant creates a namespace, and a user with the same name that has all permissions in the namespace.
+// createTenant creates a namespace with the given name, and grants all permissions in it to the user of that name.
 func createTenant(t *testing.T, client *kubernetes.Clientset, name string) {
 	t.Helper()
 	if _, err := client.CoreV1().Namespaces().Create(t.Context(), &core.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {

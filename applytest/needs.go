@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// probe checks whether a server has a capability. If the server lacks the capability, missing is the reason; otherwise
-// missing is "".
+// probe checks whether s has a capability. missing is "" if s has the capability, and states why not if s lacks it. err
+// reports that the probe itself failed.
 type probe func(ctx context.Context, s *server) (missing string, err error)
 
 // probes are the capabilities, other than kinds, that scripts may need ("needs: NAME").
@@ -27,7 +27,8 @@ var probes = map[string]probe{
 	"garbage collection": probeGarbage,
 }
 
-// isKnownNeed reports whether the value of a needs directive is valid: a capability, or a kind such as "apps/v1 deployments".
+// isKnownNeed reports whether need, the value of a needs directive, is valid: the name of a capability, or a kind such as
+// "apps/v1 deployments".
 func isKnownNeed(need string) bool {
 	_, ok := probes[need]
 	version, resource, isKind := strings.Cut(need, " ")
@@ -45,7 +46,7 @@ func (s *server) skipReason(ctx context.Context, script *Script) (string, error)
 		return "only " + script.Only + ": " + script.OnlyReason, nil
 	}
 	for _, need := range slices.Concat(script.Needs, script.kinds()) {
-		missing, err := s.missing(ctx, need)
+		missing, err := s.missingReason(ctx, need)
 		if err != nil {
 			return "", fmt.Errorf("needs: %s: %w", need, err)
 		}
@@ -59,8 +60,8 @@ func (s *server) skipReason(ctx context.Context, script *Script) (string, error)
 	return "", nil
 }
 
-// kinds returns the Kubernetes kinds in the script's short addresses, which the server must serve. It omits kinds of
-// custom groups, because the script itself creates their CustomResourceDefinitions.
+// kinds returns the Kubernetes kinds that the server must serve for the script: those in short addresses such as "apps/v1
+// deployments/web". It omits kinds of custom groups, because the script itself creates their CustomResourceDefinitions.
 func (s *Script) kinds() []string {
 	var kinds []string
 	for _, step := range s.steps {
@@ -74,9 +75,9 @@ func (s *Script) kinds() []string {
 	return kinds
 }
 
-// missing returns the reason why the server lacks a capability; "" if the server has the capability. Each capability is
-// probed only once.
-func (s *server) missing(ctx context.Context, need string) (string, error) {
+// missingReason returns the reason why the server lacks the capability need; "" if the server has the capability. Each
+// capability is probed only once.
+func (s *server) missingReason(ctx context.Context, need string) (string, error) {
 	s.mu.Lock()
 	once, ok := s.capabilities[need]
 	if !ok {
@@ -91,16 +92,16 @@ func (s *server) missing(ctx context.Context, need string) (string, error) {
 	return once()
 }
 
-// checkProbe returns an error if the response to a probe does not show whether the server has a capability, because the
-// user may not send the request or the server is overloaded.
-func (s *server) checkProbe(a *serverResponse, err error) (*serverResponse, error) {
+// checkProbe returns resp and err, or an error if resp does not show whether the server has a capability: the user may not
+// send the request of the probe, or the server is overloaded.
+func (s *server) checkProbe(resp *serverResponse, err error) (*serverResponse, error) {
 	if err != nil {
-		return a, err
+		return resp, err
 	}
-	if a.code == http.StatusTooManyRequests || a.code == http.StatusServiceUnavailable {
-		return a, errors.New(a.summary())
+	if resp.code == http.StatusTooManyRequests || resp.code == http.StatusServiceUnavailable {
+		return resp, errors.New(resp.summary())
 	}
-	return a, s.permissionErrorOf(a)
+	return resp, s.permissionErrorOf(resp)
 }
 
 func probeCRDs(ctx context.Context, s *server) (string, error) {
@@ -110,18 +111,18 @@ func probeCRDs(ctx context.Context, s *server) (string, error) {
 func probeKind(ctx context.Context, s *server, need string) (string, error) {
 	version, resource, _ := strings.Cut(need, " ")
 	path := versionPath(version)
-	a, err := s.checkProbe(s.send(ctx, http.MethodGet, path, nil, ""))
+	resp, err := s.checkProbe(s.send(ctx, http.MethodGet, path, nil, ""))
 	switch {
 	case err != nil:
 		return "", err
-	case a.code == http.StatusNotFound && version != "v1":
+	case resp.code == http.StatusNotFound && version != "v1":
 		return "the server does not serve " + need, nil
-	case !a.succeeded() || a.body.Get("kind").Text() != "APIResourceList":
+	case !resp.succeeded() || resp.body.Get("kind").Text() != "APIResourceList":
 		// The response does not show which kinds the server has. A 404 for v1 is an error, too, because namespaces are
 		// in that group.
-		return "", fmt.Errorf("GET %s: expected an APIResourceList, received %s", path, a.summary())
+		return "", fmt.Errorf("GET %s: expected an APIResourceList, received %s", path, resp.summary())
 	}
-	for _, served := range a.body.Get("resources").Items() {
+	for _, served := range resp.body.Get("resources").Items() {
 		if served.Get("name").Text() == resource {
 			return "", nil
 		}
@@ -134,8 +135,8 @@ func probeKind(ctx context.Context, s *server, need string) (string, error) {
 func probeUnset(ctx context.Context, s *server) (string, error) {
 	const path = "/configmaps/applytest-unset?fieldManager=applytest&dryRun=All"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applytest-unset"},"data":{"a":{"k8s_io__value":"unset"}}}`)
-	a, err := s.checkProbe(s.sendDryRun(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json"))
-	if err != nil || a.succeeded() {
+	resp, err := s.checkProbe(s.sendDryRun(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json"))
+	if err != nil || resp.succeeded() {
 		return "", err
 	}
 	return "the server does not support unset markers", nil
@@ -145,8 +146,8 @@ func probeUnset(ctx context.Context, s *server) (string, error) {
 func probeDrop(ctx context.Context, s *server) (string, error) {
 	const path = "/configmaps/applytest-drop?fieldManager=applytest&dryRun=All"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applytest-drop"},"data":{"a":"1"}}`)
-	a, err := s.checkProbe(s.sendDryRun(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json;drop=metadata.managedFields"))
-	if err != nil || a.succeeded() && a.body.Lookup("metadata", "managedFields").IsAbsent() {
+	resp, err := s.checkProbe(s.sendDryRun(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json;drop=metadata.managedFields"))
+	if err != nil || resp.succeeded() && resp.body.Lookup("metadata", "managedFields").IsAbsent() {
 		return "", err
 	}
 	return "the server does not support drop=metadata.managedFields", nil
@@ -163,8 +164,8 @@ func probeNoDrop(ctx context.Context, s *server) (string, error) {
 
 // probeCBOR checks that the server responds in CBOR, which Kubernetes supports only with a feature gate.
 func probeCBOR(ctx context.Context, s *server) (string, error) {
-	a, err := s.checkProbe(s.sendAccepting(ctx, http.MethodGet, namespacePath+s.runnerNamespace, nil, "", "application/cbor"))
-	if err != nil || a.succeeded() && strings.HasPrefix(a.header.Get("Content-Type"), "application/cbor") {
+	resp, err := s.checkProbe(s.sendAccepting(ctx, http.MethodGet, namespacePath+s.runnerNamespace, nil, "", "application/cbor"))
+	if err != nil || resp.succeeded() && strings.HasPrefix(resp.header.Get("Content-Type"), "application/cbor") {
 		return "", err
 	}
 	return "the server does not support CBOR", nil
@@ -177,8 +178,8 @@ func probeControllers(ctx context.Context, s *server) (string, error) {
 	if s.shared {
 		namespace = s.runnerNamespace
 	}
-	a, err := s.checkProbe(s.send(ctx, http.MethodGet, namespacePath+namespace+"/serviceaccounts/default", nil, ""))
-	if err == nil && a.succeeded() {
+	resp, err := s.checkProbe(s.send(ctx, http.MethodGet, namespacePath+namespace+"/serviceaccounts/default", nil, ""))
+	if err == nil && resp.succeeded() {
 		return "controllers are running and write to the same objects", nil
 	}
 	return "", err
@@ -204,8 +205,8 @@ func probeGarbage(ctx context.Context, s *server) (string, error) {
 	}
 	path := collection + "/" + made.body.Lookup("metadata", "name").Text()
 	for end := time.Now().Add(garbageTimeout); err == nil && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		var a *serverResponse
-		if a, err = s.send(ctx, http.MethodGet, path, nil, ""); err == nil && a.code == http.StatusNotFound {
+		var resp *serverResponse
+		if resp, err = s.send(ctx, http.MethodGet, path, nil, ""); err == nil && resp.code == http.StatusNotFound {
 			return "", nil
 		}
 	}

@@ -24,7 +24,7 @@ func TestSkips(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			f := newFake(t, shared)
+			f := startFakeServer(t, shared)
 			result := f.run(t, "It works.\n"+test.script)
 			if result.Reason != test.reason || (result.Outcome == Skip) != (test.reason != "") {
 				t.Errorf("outcome = %v %q, want %q", result.Outcome, result.Reason, test.reason)
@@ -36,23 +36,23 @@ func TestSkips(t *testing.T) {
 	}
 }
 
-// TestDenials checks that a 403 response skips the script at once for a user with limited permissions, and fails it for a
-// user with all permissions.
+// TestDenials checks the effect of an unexpected 403 response: if the user has limited permissions, the script is skipped
+// at once; if the user has all permissions, the script fails.
 func TestDenials(t *testing.T) {
 	const denied = `403 {"kind":"Status","message":"not you"}`
 	for _, request := range []string{"GET configmaps/shared", "EVENTUALLY GET configmaps/shared", "EDIT configmaps/shared\n\n{}", "EVENTUALLY EDIT configmaps/shared\n\n{}"} {
 		t.Run(request, func(t *testing.T) {
 			t.Parallel()
 			script := "It works.\n-- step --\n" + request + "\n-- answer --\n200\n"
-			f := newFake(t, denied)
-			f.limits = true
+			f := startFakeServer(t, denied)
+			f.hasLimitedUser = true
 			if result := f.run(t, script); result.Outcome != Skip || result.Reason != "permission denied: not you" || len(f.requests) != 1 {
 				t.Errorf("outcome = %v %q after %d requests, want a skip", result.Outcome, result.Reason, len(f.requests))
 			}
 			if strings.HasPrefix(request, "EVENTUALLY") {
 				return // for a user with all permissions, EVENTUALLY would repeat the request until the timeout
 			}
-			if result := newFake(t, denied).run(t, script); result.Outcome != Fail {
+			if result := startFakeServer(t, denied).run(t, script); result.Outcome != Fail {
 				t.Errorf("outcome = %v %q, want a failure", result.Outcome, result.Reason)
 			}
 		})
@@ -74,8 +74,8 @@ func TestImplementations(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			kubernetes := newFake(t, shared).run(t, head+test.expectations)
-			f := newFake(t, shared)
+			kubernetes := startFakeServer(t, shared).run(t, head+test.expectations)
+			f := startFakeServer(t, shared)
 			f.version = "v1.36.0+cadastre"
 			cadastre := f.run(t, head+test.expectations)
 			if kubernetes.Outcome != test.kubernetes || cadastre.Outcome != test.cadastre {

@@ -22,27 +22,27 @@ type managedEntry struct {
 }
 
 // identity returns the part of an entry's line before its fields: manager, operation, version and subresource.
-func (o managedEntry) identity() string {
-	words := []string{quoted(o.manager), quoted(o.operation), quoted(o.version)}
-	if o.subresource != "" {
-		words = append(words, quoted(o.subresource))
+func (owner managedEntry) identity() string {
+	words := []string{quoteIfNeeded(owner.manager), quoteIfNeeded(owner.operation), quoteIfNeeded(owner.version)}
+	if owner.subresource != "" {
+		words = append(words, quoteIfNeeded(owner.subresource))
 	}
 	return strings.Join(words, " ")
 }
 
-// quoted returns a word, in quotes if splitWords would not parse it as one word without them.
-func quoted(word string) string {
+// quoteIfNeeded returns word, quoted if splitWords would otherwise split it into several words.
+func quoteIfNeeded(word string) string {
 	if word == "" || strings.ContainsAny(word, " \t\"\\:\n") || word == noOwners {
 		return strconv.Quote(word)
 	}
 	return word
 }
 
-// ownersOf returns the managed fields entries of an object, in their order.
+// ownersOf returns the managed fields entries of object, in the order of its managedFields.
 func ownersOf(object document.Value) ([]managedEntry, error) {
 	var owners []managedEntry
 	for i, entry := range object.Lookup("metadata", "managedFields").Items() {
-		o := managedEntry{
+		owner := managedEntry{
 			manager: entry.Get("manager").Text(), operation: entry.Get("operation").Text(),
 			version: entry.Get("apiVersion").Text(), subresource: entry.Get("subresource").Text(),
 			time: entry.Get("time").Text(),
@@ -52,14 +52,14 @@ func ownersOf(object document.Value) ([]managedEntry, error) {
 			if err != nil {
 				return nil, fmt.Errorf(".metadata.managedFields[%d].fieldsV1: %w", i, err)
 			}
-			o.fields = set
+			owner.fields = set
 		}
-		owners = append(owners, o)
+		owners = append(owners, owner)
 	}
 	return owners, nil
 }
 
-// sortOwners sorts entries in an order that does not depend on their timestamps.
+// sortOwners sorts owners in an order that does not depend on their timestamps.
 func sortOwners(owners []managedEntry) {
 	slices.SortStableFunc(owners, func(a, b managedEntry) int {
 		return cmp.Or(cmp.Compare(a.operation, b.operation), cmp.Compare(a.manager, b.manager),
@@ -77,20 +77,20 @@ func formatOwners(owners []managedEntry) string {
 		return noOwners + "\n"
 	}
 	var text strings.Builder
-	for _, o := range owners {
-		line := o.identity() + ":"
-		for _, path := range pathsOf(o.fields) {
+	for _, owner := range owners {
+		line := owner.identity() + ":"
+		for _, path := range pathsOf(owner.fields) {
 			line += " " + path
 		}
 		if len(line) > lineWidth {
-			line = o.identity() + ":\n  " + strings.Join(pathsOf(o.fields), "\n  ")
+			line = owner.identity() + ":\n  " + strings.Join(pathsOf(owner.fields), "\n  ")
 		}
 		text.WriteString(line + "\n")
 	}
 	return text.String()
 }
 
-// pathsOf returns the paths of a field set as text, each path before the paths below it.
+// pathsOf returns the paths of set as text, each path before the paths below it.
 func pathsOf(set fieldset.Set) []string {
 	paths := set.Paths()
 	slices.SortFunc(paths, fieldset.Path.Compare)
@@ -117,22 +117,22 @@ func parseOwners(text string) ([]managedEntry, error) {
 				return nil, err
 			}
 		default:
-			o, fields, err := parseOwner(line)
+			owner, fields, err := parseOwner(line)
 			if err != nil {
 				return nil, err
 			}
-			if err := o.addFields(fields); err != nil {
+			if err := owner.addFields(fields); err != nil {
 				return nil, err
 			}
-			owners = append(owners, o)
+			owners = append(owners, owner)
 		}
 	}
 	return owners, nil
 }
 
-// parseOwner parses the part of a line before the colon as a managed fields entry, and returns the text after the colon
-// as fields.
-func parseOwner(line string) (o managedEntry, fields string, err error) {
+// parseOwner parses the part of line before the colon as a managed fields entry, and returns the text after the colon as
+// fields.
+func parseOwner(line string) (owner managedEntry, fields string, err error) {
 	end := indexOutside(line, ':')
 	if end < 0 {
 		return managedEntry{}, "", fmt.Errorf("expected a line such as %q, received %q", "alice Apply v1: .data.a .data.b", line)
@@ -144,14 +144,14 @@ func parseOwner(line string) (o managedEntry, fields string, err error) {
 	if len(words) < 3 || len(words) > 4 {
 		return managedEntry{}, "", fmt.Errorf("expected manager, operation, version and optionally subresource before the colon, received %q", line[:end])
 	}
-	o = managedEntry{manager: words[0], operation: words[1], version: words[2]}
+	owner = managedEntry{manager: words[0], operation: words[1], version: words[2]}
 	if len(words) == 4 {
-		o.subresource = words[3]
+		owner.subresource = words[3]
 	}
-	return o, line[end+1:], nil
+	return owner, line[end+1:], nil
 }
 
-func (o *managedEntry) addFields(text string) error {
+func (owner *managedEntry) addFields(text string) error {
 	for text = strings.TrimLeft(text, " \t"); text != ""; text = strings.TrimLeft(text, " \t") {
 		end := indexOutside(text, ' ')
 		if end < 0 {
@@ -161,13 +161,13 @@ func (o *managedEntry) addFields(text string) error {
 		if err != nil {
 			return fmt.Errorf("%q: %w", text[:end], err)
 		}
-		o.fields, text = o.fields.Insert(path), text[end:]
+		owner.fields, text = owner.fields.Insert(path), text[end:]
 	}
 	return nil
 }
 
-// indexOutside returns the index of the first wanted character that is neither in quotes nor in brackets; -1 if there is
-// none.
+// indexOutside returns the byte index of the first wanted byte in text that is neither in quotes nor in brackets; -1 if
+// there is none.
 func indexOutside(text string, wanted byte) int {
 	depth, inQuotes := 0, false
 	for i := 0; i < len(text); i++ {
@@ -190,8 +190,8 @@ func indexOutside(text string, wanted byte) int {
 
 func (e *expectation) inOrder() bool { return e.kind == "owners in order" }
 
-func compareOwners(p *scriptRun, e *expectation, a *serverResponse) []string {
-	text, err := p.variables.expand(e.text)
+func compareOwners(run *scriptRun, e *expectation, resp *serverResponse) []string {
+	text, err := run.variables.expand(e.text)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -199,26 +199,26 @@ func compareOwners(p *scriptRun, e *expectation, a *serverResponse) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	received, err := ownersOf(a.body)
+	received, err := ownersOf(resp.body)
 	if err != nil {
 		return []string{err.Error()}
 	}
 	return ownersDiffer(expected, received, e.inOrder())
 }
 
-func recordOwners(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
-	owners, err := ownersOf(a.body)
+func recordOwners(run *scriptRun, e *expectation, resp *serverResponse) (string, error) {
+	owners, err := ownersOf(resp.body)
 	if err != nil {
 		return "", err
 	}
 	if !e.inOrder() {
 		sortOwners(owners)
 	}
-	return p.maskedOwners(formatOwners(owners)), nil
+	return run.maskedOwners(formatOwners(owners)), nil
 }
 
-// ownersDiffer returns the differences between expected and received managed fields entries. If inOrder is set, the order of
-// the entries is compared, too.
+// ownersDiffer returns the differences between the expected and the received managed fields entries, as texts for the
+// report. If inOrder is set, it also compares the order of the entries.
 func ownersDiffer(expected, received []managedEntry, inOrder bool) []string {
 	if !inOrder {
 		sortOwners(expected)
@@ -249,14 +249,14 @@ func ownersDiffer(expected, received []managedEntry, inOrder bool) []string {
 	return complaints
 }
 
-func indexOf(owners []managedEntry, o managedEntry) int {
-	return slices.IndexFunc(owners, func(other managedEntry) bool { return other.identity() == o.identity() })
+func indexOf(owners []managedEntry, owner managedEntry) int {
+	return slices.IndexFunc(owners, func(other managedEntry) bool { return other.identity() == owner.identity() })
 }
 
 func identities(owners []managedEntry) []string {
 	var names []string
-	for _, o := range owners {
-		names = append(names, o.identity())
+	for _, owner := range owners {
+		names = append(names, owner.identity())
 	}
 	return names
 }

@@ -14,7 +14,7 @@ import (
 const (
 	anyPlaceholder    = "<any>"    // as a whole value it matches any value; in a string it matches any text
 	absentPlaceholder = "<absent>" // matches if the field is absent
-	morePlaceholder   = "<more>"   // as the last item of a list it matches any further items
+	morePlaceholder   = "<more>"   // as the last item of a list it matches zero or more further items
 	nowPlaceholder    = "<now>"    // matches a time that differs from the current time by at most nowRange
 )
 
@@ -48,7 +48,7 @@ func (m *matcher) complain(path fieldset.Path, expected, received string) {
 	m.complaints = append(m.complaints, fmt.Sprintf("%s: expected %s, received %s", where, expected, received))
 }
 
-// match compares the received value at a path with the pattern, and appends the differences to m.complaints.
+// match compares received, the value at path, with the pattern expected, and appends the differences to m.complaints.
 func (m *matcher) match(path fieldset.Path, expected, received document.Value) {
 	switch {
 	case expected.Kind() == document.String:
@@ -136,7 +136,7 @@ func (m *matcher) matchList(path fieldset.Path, expected, received document.Valu
 	}
 }
 
-// matchText reports whether a text matches a pattern that may contain placeholders.
+// matchText reports whether text matches pattern, which may contain placeholders.
 func matchText(pattern, text string) bool {
 	if !placeholderIn.MatchString(pattern) {
 		return pattern == text
@@ -155,7 +155,7 @@ func matchText(pattern, text string) bool {
 // unescapeHTML reverses the escaping of <, > and & by encoding/json.
 var unescapeHTML = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
-// displayValue returns a value as JSON for reports; a long text is truncated.
+// displayValue returns v as JSON for reports, truncated if it is long.
 func displayValue(v document.Value) string {
 	const limit = 400
 	switch text := unescapeHTML.Replace(v.String()); {
@@ -168,10 +168,10 @@ func displayValue(v document.Value) string {
 	}
 }
 
-// updated returns a pattern that matches the received value: it replaces the parts of the expected pattern that do not match.
-// Matching parts retain their placeholders and variables; with subset, fields that the pattern does not contain are not
-// added.
-func (m *matcher) updated(expected, received document.Value) document.Value {
+// updatePattern returns a pattern that matches received. It consists of the parts of the pattern expected that match, with
+// their placeholders and variables, and of received values in place of the parts that do not match. If m.subset is set, it
+// contains no fields that expected does not contain.
+func (m *matcher) updatePattern(expected, received document.Value) document.Value {
 	probe := matcher{expand: m.expand, subset: m.subset}
 	if probe.match(nil, expected, received); len(probe.complaints) == 0 {
 		return expected
@@ -180,18 +180,18 @@ func (m *matcher) updated(expected, received document.Value) document.Value {
 	case received.IsAbsent():
 		return document.NewString(absentPlaceholder)
 	case expected.Kind() == document.Map && received.Kind() == document.Map:
-		return m.updatedMap(expected, received)
+		return m.updateMap(expected, received)
 	case expected.Kind() == document.List && received.Kind() == document.List && expected.Len() == received.Len():
 		items := make([]document.Value, received.Len())
 		for i, item := range received.Items() {
-			items[i] = m.updated(expected.At(i), item)
+			items[i] = m.updatePattern(expected.At(i), item)
 		}
 		return document.NewList(items...)
 	}
 	return received
 }
 
-func (m *matcher) updatedMap(expected, received document.Value) document.Value {
+func (m *matcher) updateMap(expected, received document.Value) document.Value {
 	from := received
 	if m.subset {
 		from = expected
@@ -200,7 +200,7 @@ func (m *matcher) updatedMap(expected, received document.Value) document.Value {
 	for name := range from.Fields() {
 		value := received.Get(name)
 		if old := expected.Get(name); !old.IsAbsent() {
-			value = m.updated(old, value)
+			value = m.updatePattern(old, value)
 		}
 		fields = append(fields, document.Field{Name: name, Value: value})
 	}

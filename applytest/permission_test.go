@@ -58,11 +58,11 @@ func TestPermissions(t *testing.T) {
 var noNamespacePermission = regexp.MustCompile(`^creating a namespace per script: create namespace applytest-[a-z0-9]+: permission denied: ` +
 	`namespaces is forbidden: User "nobody".*; use an existing namespace that you may write to \(--namespace\)$`)
 
-// bindUser binds a user to a ClusterRole, and to a new role with one additional rule.
-func bindUser(t *testing.T, config *rest.Config, user, role string, more rbac.PolicyRule) {
+// bindUser binds the given user to the ClusterRole named role, and to a new ClusterRole that consists of rule.
+func bindUser(t *testing.T, config *rest.Config, user, role string, rule rbac.PolicyRule) {
 	t.Helper()
 	client := kubernetes.NewForConfigOrDie(config).RbacV1()
-	own := &rbac.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: []rbac.PolicyRule{more}}
+	own := &rbac.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: []rbac.PolicyRule{rule}}
 	if _, err := client.ClusterRoles().Create(t.Context(), own, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -70,11 +70,11 @@ causes:
   message: conflict with "zoe"<any>
   reason: FieldManagerConflict
 `
-	recorded := newFake(t, shared, conflict).record(t, script)
+	recorded := startFakeServer(t, shared, conflict).record(t, script)
 	if recorded != want {
 		t.Errorf("recorded\n%s, want\n%s", recorded, want)
 	}
-	if again := newFake(t, shared, conflict).record(t, recorded); again != recorded {
+	if again := startFakeServer(t, shared, conflict).record(t, recorded); again != recorded {
 		t.Errorf("recording the recorded script changed it to\n%s, want no change", again)
 	}
 }
@@ -94,14 +94,14 @@ func TestRecordKeepsForms(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := newFake(t, shared).record(t, head+test.before); got != head+test.after {
+			if got := startFakeServer(t, shared).record(t, head+test.before); got != head+test.after {
 				t.Errorf("recorded\n%s, want\n%s", strings.TrimPrefix(got, head), test.after)
 			}
 		})
 	}
 }
 
-// TestRecordDoesNotModifyText checks that recording returns a new text and does not modify the text that was passed to Parse.
+// TestRecordDoesNotModifyText checks that recording does not modify the slice that was passed to Parse.
 func TestRecordDoesNotModifyText(t *testing.T) {
 	const head = "It works.\n-- step --\nGET configmaps/shared\n-- answer --\n"
 	text := []byte(head + "200\n-- other --\nGET configmaps/shared\n")
@@ -115,26 +115,26 @@ func TestRecordDoesNotModifyText(t *testing.T) {
 	}
 }
 
-// TestRecordMasks checks that recording replaces text that differs from run to run by variables and placeholders.
+// TestRecordMasks checks that recording replaces text that differs from run to run with variables and placeholders.
 func TestRecordMasks(t *testing.T) {
 	const generated = `201 {"metadata":{"generateName":"web-","name":"web-x7k2p","deletionTimestamp":"2026-01-02T03:04:05Z"},"link":"/namespaces/$NAMESPACE/web"}`
 	const want = "metadata:\n  deletionTimestamp: <time>\n  generateName: web-\n  name: web-<any>\nlink: /namespaces/$NAMESPACE/web\n"
-	recorded := newFake(t, generated).record(t, "It works.\n-- step --\nGET configmaps/shared\n-- object --\n")
+	recorded := startFakeServer(t, generated).record(t, "It works.\n-- step --\nGET configmaps/shared\n-- object --\n")
 	if _, got, _ := strings.Cut(recorded, "-- object --\n"); got != want {
 		t.Errorf("recorded\n%s, want\n%s", got, want)
 	}
-	if result := newFake(t, generated).run(t, recorded); result.Outcome != Pass {
+	if result := startFakeServer(t, generated).run(t, recorded); result.Outcome != Pass {
 		t.Errorf("the recorded script fails: %v, want a pass", result.Failure)
 	}
 	// The apiVersion of a custom resource whose CRD the script creates contains the namespace.
 	own := strings.ReplaceAll(shared, `"apiVersion":"v1","time"`, `"apiVersion":"$NAMESPACE.example.com/v1","time"`)
-	recorded = newFake(t, own).record(t, "It works.\n-- step --\nGET configmaps/shared\n-- owners --\n-- times --\n")
+	recorded = startFakeServer(t, own).record(t, "It works.\n-- step --\nGET configmaps/shared\n-- owners --\n-- times --\n")
 	for _, line := range []string{"alice Apply $NAMESPACE.example.com/v1: .data.a\n", "alice Apply $NAMESPACE.example.com/v1: new\n"} {
 		if !strings.Contains(recorded, line) {
 			t.Errorf("recorded\n%s, want %s", recorded, line)
 		}
 	}
-	if result := newFake(t, own).run(t, recorded); result.Outcome != Pass {
+	if result := startFakeServer(t, own).run(t, recorded); result.Outcome != Pass {
 		t.Errorf("the recorded script fails: %v, want a pass", result.Failure)
 	}
 }
@@ -145,33 +145,33 @@ func TestRecordEvents(t *testing.T) {
 	const script = "It works.\n-- watch --\nWATCH configmaps\n-- read --\nGET configmaps/shared\n-- events --\n"
 	const want = "- ADDED:\n    metadata:\n      name: a\n- DELETED:\n    metadata:\n      name: a\n"
 	for _, before := range []string{"", "none\n", "- ADDED: {metadata: {name: a}}\n"} {
-		if got := newFake(t, events, shared).record(t, script+before); got != script+want {
+		if got := startFakeServer(t, events, shared).record(t, script+before); got != script+want {
 			t.Errorf("recorded\n%s, want\n%s", got, script+want)
 		}
 	}
 }
 
-// TestRecordUIDs checks that recording replaces the uids of ownerReferences in owned field paths by variables, because
-// uids differ from run to run.
+// TestRecordUIDs checks that recording replaces the uids of ownerReferences in owned field paths with variables,
+// because uids differ from run to run.
 func TestRecordUIDs(t *testing.T) {
 	child := strings.NewReplacer(`"uid":"4a1b2c3d-0000-4000-8000-000000000000"`, `"uid":"5a1b2c3d-0000-4000-8000-000000000000"`,
 		`{"f:data":{"f:a":{}}}`, `{"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"4a1b2c3d-0000-4000-8000-000000000000\"}":{}}}}`).Replace(shared)
-	recorded := newFake(t, shared, child).record(t, "It works.\n-- the parent --\nGET configmaps/shared\n-- child --\nGET configmaps/child\n-- owners --\n")
+	recorded := startFakeServer(t, shared, child).record(t, "It works.\n-- the parent --\nGET configmaps/shared\n-- child --\nGET configmaps/child\n-- owners --\n")
 	if want := `alice Apply v1: .metadata.ownerReferences[uid="${the parent .metadata.uid}"]` + "\n"; !strings.Contains(recorded, want) {
 		t.Errorf("recorded\n%s, want %s", recorded, want)
 	}
 	other := strings.NewReplacer("4a1b2c3d", "6a1b2c3d")
-	if result := newFake(t, other.Replace(shared), other.Replace(child)).run(t, recorded); result.Outcome != Pass {
+	if result := startFakeServer(t, other.Replace(shared), other.Replace(child)).run(t, recorded); result.Outcome != Pass {
 		t.Errorf("the recorded script fails: %v, want a pass", result.Failure)
 	}
 }
 
-// TestRecordKeepsKubernetes checks that recording does not replace responses of kube-apiserver by responses of another
-// implementation.
+// TestRecordKeepsKubernetes checks that recording does not replace responses of kube-apiserver with responses of
+// another implementation.
 func TestRecordKeepsKubernetes(t *testing.T) {
 	const script = "It works.\ndifference: because\n-- step --\nGET configmaps/shared\n-- answer --\n201\n-- error of cadastre --\nreason: Other\n" +
 		"-- other --\nGET configmaps/shared\n-- answer --\n201\n"
-	f := newFake(t, conflict)
+	f := startFakeServer(t, conflict)
 	f.version = "v1.36.0+cadastre"
 	want := strings.Replace(script, "Other", "Conflict", 1)
 	if got := f.record(t, script); got != strings.Replace(want, "Conflict\n-- other", "Conflict\n\n-- other", 1) {
@@ -194,7 +194,7 @@ func TestRecordMissing(t *testing.T) {
 	} {
 		t.Run(test.expectation+" "+test.complaint, func(t *testing.T) {
 			t.Parallel()
-			options := newFake(t, test.serverResponse).options("It works.\n-- step --\nGET configmaps/shared\n-- " + test.expectation + " --\n")
+			options := startFakeServer(t, test.serverResponse).options("It works.\n-- step --\nGET configmaps/shared\n-- " + test.expectation + " --\n")
 			options.Record = func(_ string, text []byte) error {
 				t.Errorf("recorded\n%s", text)
 				return nil

@@ -21,7 +21,7 @@ type Leftover struct {
 }
 
 const (
-	// cleanInterval is the time between two attempts to delete the remaining objects.
+	// cleanInterval is the time between two attempts of removePending to delete the remaining objects.
 	cleanInterval = 200 * time.Millisecond
 	// namespaceTimeout is the maximum time in which a server that completes the deletion of namespaces must delete an
 	// empty namespace.
@@ -30,14 +30,15 @@ const (
 	namespacePath = "/api/v1/namespaces/"
 )
 
-// remove deletes an object. If the deletion does not complete at once, removePending tries again at the end of the run.
+// remove deletes the object at path. If the deletion does not complete at once, remove adds the object to s.pending, and
+// removePending tries again later.
 func (s *server) remove(ctx context.Context, path string) {
 	if err := s.tryRemove(ctx, path); err != nil {
 		s.addPending(path, err)
 	}
 }
 
-// addPending adds an object that has not been deleted yet to s.pending, with the reason.
+// addPending adds the object at path, which has not been deleted yet, to s.pending. reason is the reason why not.
 func (s *server) addPending(path string, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +52,7 @@ func (s *server) pendingRemovals() []pendingRemoval {
 	return slices.SortedFunc(slices.Values(s.pending), func(a, b pendingRemoval) int { return strings.Compare(a.path, b.path) })
 }
 
-// takePending returns the objects that have not been deleted yet, and clears the list of them.
+// takePending returns the objects that have not been deleted yet, and clears s.pending.
 func (s *server) takePending() []pendingRemoval {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,13 +66,13 @@ type pendingRemoval struct {
 	reason error
 }
 
-// removePending repeatedly tries to delete the pending objects, until all are deleted or cleanupTimeout has passed. It
-// returns the objects that remain.
+// removePending tries to delete the pending objects every cleanInterval, until all are deleted or cleanupTimeout has passed.
+// It returns the objects that remain.
 func (s *server) removePending(ctx context.Context) []Leftover {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cleanupTimeout)
 	defer cancel()
 	for {
-		s.retry(ctx)
+		s.tryRemoveAll(ctx)
 		if len(s.pendingRemovals()) == 0 || ctx.Err() != nil || s.gone.Load() {
 			break
 		}
@@ -86,15 +87,15 @@ func (s *server) removePending(ctx context.Context) []Leftover {
 	return left
 }
 
-// retry tries once to delete each pending object. It sends the requests in parallel, to hide the latency of remote
+// tryRemoveAll tries once to delete each pending object. It sends the requests in parallel, to hide the latency of remote
 // clusters.
-func (s *server) retry(ctx context.Context) {
+func (s *server) tryRemoveAll(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(defaultParallel)
 	for _, p := range s.takePending() {
 		group.Go(func() error {
-			a, err := s.send(ctx, http.MethodGet, p.path, nil, "")
-			if err == nil && a.code != http.StatusNotFound {
+			resp, err := s.send(ctx, http.MethodGet, p.path, nil, "")
+			if err == nil && resp.code != http.StatusNotFound {
 				err = s.tryRemove(ctx, p.path)
 			}
 			if ctx.Err() != nil {
@@ -109,62 +110,63 @@ func (s *server) retry(ctx context.Context) {
 	_ = group.Wait() // Wait never returns an error, because the functions return none
 }
 
-// tryRemove deletes an object, and removes its finalizers. The error is the reason why the object still exists; nil if it is
-// gone.
+// tryRemove deletes the object at path, and removes its finalizers. The error is the reason why the object still exists; nil
+// if the object no longer exists.
 func (s *server) tryRemove(ctx context.Context, path string) error {
-	a, err := s.send(ctx, http.MethodDelete, path+"?gracePeriodSeconds=0", nil, "")
+	resp, err := s.send(ctx, http.MethodDelete, path+"?gracePeriodSeconds=0", nil, "")
 	switch {
 	case err != nil:
 		return err
-	case a.code == http.StatusNotFound || a.succeeded() && !a.isTerminating():
+	case resp.code == http.StatusNotFound || resp.succeeded() && !resp.isTerminating():
 		return nil
-	case !a.succeeded() && a.code != http.StatusConflict:
-		return fmt.Errorf("DELETE: %s", a.summary())
+	case !resp.succeeded() && resp.code != http.StatusConflict:
+		return fmt.Errorf("DELETE: %s", resp.summary())
 	}
-	if a, err = s.send(ctx, http.MethodGet, path, nil, ""); err != nil || a.code == http.StatusNotFound {
+	if resp, err = s.send(ctx, http.MethodGet, path, nil, ""); err != nil || resp.code == http.StatusNotFound {
 		return err
 	}
-	if err := s.release(ctx, path, a.body); err != nil {
+	if err := s.removeFinalizers(ctx, path, resp.body); err != nil {
 		return err
 	}
-	a, err = s.send(ctx, http.MethodGet, path, nil, "")
-	if err != nil || a.code == http.StatusNotFound {
+	resp, err = s.send(ctx, http.MethodGet, path, nil, "")
+	if err != nil || resp.code == http.StatusNotFound {
 		return err
 	}
-	return fmt.Errorf("the object is still being deleted: %s", a.summary())
+	return fmt.Errorf("the object is still being deleted: %s", resp.summary())
 }
 
-// isTerminating reports whether the response is an object whose deletion has started and is not complete.
-func (a *serverResponse) isTerminating() bool {
-	return !a.body.Lookup("metadata", "deletionTimestamp").IsAbsent() || a.body.Lookup("metadata", "finalizers").Len() > 0
+// isTerminating reports whether the response contains an object with a deletionTimestamp.
+func (resp *serverResponse) isTerminating() bool {
+	return !resp.body.Lookup("metadata", "deletionTimestamp").IsAbsent() || resp.body.Lookup("metadata", "finalizers").Len() > 0
 }
 
-// release removes the finalizers of an object whose deletion has started.
-func (s *server) release(ctx context.Context, path string, object document.Value) error {
+// removeFinalizers removes the finalizers of object, whose path is given and whose deletion has started.
+func (s *server) removeFinalizers(ctx context.Context, path string, object document.Value) error {
 	if strings.Contains(path, "/customresourcedefinitions/") {
 		return nil // the server itself removes the finalizer of a CustomResourceDefinition
 	}
 	if object.Lookup("metadata", "finalizers").Len() > 0 {
 		body := strings.NewReader(`{"metadata":{"finalizers":null}}`)
-		a, err := s.send(ctx, http.MethodPatch, path, body, "application/merge-patch+json")
-		if err != nil || a.code == http.StatusNotFound {
+		resp, err := s.send(ctx, http.MethodPatch, path, body, "application/merge-patch+json")
+		if err != nil || resp.code == http.StatusNotFound {
 			return err
 		}
-		if !a.succeeded() {
-			return fmt.Errorf("remove the finalizers: %s", a.summary())
+		if !resp.succeeded() {
+			return fmt.Errorf("remove the finalizers: %s", resp.summary())
 		}
 	}
 	if isNamespace(path) {
-		return s.finalize(ctx, path, object)
+		return s.finalizeNamespace(ctx, path, object)
 	}
 	return nil
 }
 
 func isNamespace(path string) bool { return parseResourcePath(path).collection+"/" == namespacePath }
 
-// finalize removes the finalizers of a namespace that no controller removes: the finalizers that scripts have set and,
-// if the server does not complete the deletion of namespaces, the finalizer kubernetes.
-func (s *server) finalize(ctx context.Context, path string, object document.Value) error {
+// finalizeNamespace removes the finalizers that no controller removes from the namespace object, whose path is given: the
+// finalizers that scripts have set and, if the server does not complete the deletion of namespaces, the finalizer
+// kubernetes.
+func (s *server) finalizeNamespace(ctx context.Context, path string, object document.Value) error {
 	kept := document.NewMap()
 	switch finalizers := object.Lookup("spec", "finalizers"); {
 	case !s.completesDeletion(ctx):
@@ -174,9 +176,9 @@ func (s *server) finalize(ctx context.Context, path string, object document.Valu
 		kept = document.NewMap(document.Field{Name: "finalizers", Value: document.NewList(document.NewString("kubernetes"))})
 	}
 	final := object.With("spec", kept).With("metadata", object.Get("metadata").Without("resourceVersion"))
-	a, err := s.send(ctx, http.MethodPut, path+"/finalize", strings.NewReader(final.JSON()), "application/json")
-	if err == nil && !a.succeeded() && a.code != http.StatusNotFound {
-		err = fmt.Errorf("PUT finalize: %s", a.summary())
+	resp, err := s.send(ctx, http.MethodPut, path+"/finalize", strings.NewReader(final.JSON()), "application/json")
+	if err == nil && !resp.succeeded() && resp.code != http.StatusNotFound {
+		err = fmt.Errorf("PUT finalize: %s", resp.summary())
 	}
 	return err
 }
@@ -200,12 +202,12 @@ func (s *server) probeDeletion(ctx context.Context) bool {
 		}
 		return true // the behaviour of the server is unknown, so finalizers must not be removed
 	}
-	a, err := s.send(ctx, http.MethodDelete, path, nil, "")
-	if err == nil && !a.succeeded() {
-		err = fmt.Errorf("DELETE: %s", a.summary())
+	resp, err := s.send(ctx, http.MethodDelete, path, nil, "")
+	if err == nil && !resp.succeeded() {
+		err = fmt.Errorf("DELETE: %s", resp.summary())
 	}
 	for end := time.Now().Add(namespaceTimeout); err == nil && time.Now().Before(end); time.Sleep(cleanInterval / 10) {
-		if a, err = s.send(ctx, http.MethodGet, path, nil, ""); err == nil && a.code == http.StatusNotFound {
+		if resp, err = s.send(ctx, http.MethodGet, path, nil, ""); err == nil && resp.code == http.StatusNotFound {
 			return true
 		}
 	}
@@ -214,6 +216,6 @@ func (s *server) probeDeletion(ctx context.Context) bool {
 		return true
 	}
 	s.addPending(path, errors.New("the namespace is still being deleted"))
-	missing, err := s.missing(ctx, "no controllers")
+	missing, err := s.missingReason(ctx, "no controllers")
 	return err != nil || missing != ""
 }

@@ -116,7 +116,7 @@ func TestInterruptedRunLeavesNothing(t *testing.T) {
 	}
 }
 
-// leftovers returns the objects, of all kinds, that scripts have created and that still exist.
+// leftovers returns the objects of all kinds that scripts have created and that still exist, as "RESOURCE NAMESPACE/NAME".
 func leftovers(t *testing.T, config *rest.Config) []string {
 	t.Helper()
 	kinds, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerPreferredResources()
@@ -171,13 +171,14 @@ spec:
 	}
 }
 
-// finalizerDenier is an HTTP transport that rejects requests that remove finalizers.
+// finalizerDenier is an HTTP transport that responds to PATCH requests, with which the runner removes finalizers, with a 403
+// instead of sending them.
 type finalizerDenier struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
-func (r finalizerDenier) RoundTrip(request *http.Request) (*http.Response, error) {
+func (transport finalizerDenier) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method != http.MethodPatch {
-		return r.next.RoundTrip(request)
+		return transport.next.RoundTrip(request)
 	}
 	return &http.Response{
 		StatusCode: http.StatusForbidden, Header: http.Header{"Content-Type": {"application/json"}},

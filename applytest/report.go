@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// Outcome is the outcome of a script: Pass, Fail or Skip.
+// Outcome is the outcome of a script: [Pass], [Fail] or [Skip].
 type Outcome string
 
 // The outcomes of a script.
@@ -46,12 +46,13 @@ type Result struct {
 	Duration  time.Duration `json:"nanoseconds"`
 	// Namespace is the namespace of the script, if Options.Keep was set.
 	Namespace string `json:"namespace,omitempty"`
-	// Reason is the reason why the script was skipped; empty otherwise.
+	// Reason is the reason why the script was skipped; empty if it was not skipped.
 	Reason string `json:"reason,omitempty"`
-	// Difference is the reason why this implementation deliberately differs from Kubernetes in this behaviour; empty
-	// otherwise.
+	// Difference is the reason why this implementation deliberately differs from Kubernetes in this behaviour; empty if it does
+	// not differ.
 	Difference string `json:"difference,omitempty"`
-	// Defect describes a known defect of this implementation in this behaviour; empty otherwise. The script still fails.
+	// Defect describes a known defect of this implementation in this behaviour; empty if none is known. A known defect does not
+	// change the outcome: the script still fails.
 	Defect  string   `json:"defect,omitempty"`
 	Failure *Failure `json:"failure,omitempty"`
 }
@@ -67,14 +68,16 @@ type Failure struct {
 	err error
 }
 
-// newFailure returns a failure that is caused by an error and has no response.
+// newFailure returns the Failure of a request that got no response because of err. curl is the command that repeats the
+// request.
 func newFailure(err error, curl string) *Failure {
 	return &Failure{Complaints: []string{err.Error()}, Request: curl, err: err}
 }
 
 func (r *Result) skip(reason string) { r.Outcome, r.Reason = Skip, reason }
 
-// finish sets the outcome of a script that was not completed: Skip if the user lacks a permission, otherwise Fail.
+// finish sets the outcome of a script that ended with the failure f: Skip if the user lacks a permission, and Fail in all
+// other cases.
 func (r *Result) finish(f *Failure) {
 	if denied := (*permissionError)(nil); errors.As(f.err, &denied) {
 		r.skip(denied.Error())
@@ -115,7 +118,7 @@ func count(results []Result, outcome Outcome) int {
 	return n
 }
 
-// Area contains the results of one folder of scripts.
+// Area contains the results of the scripts in one folder, such as conflict.
 type Area struct {
 	Name    string
 	Results []Result
@@ -138,12 +141,12 @@ func (r *Report) Areas() []Area {
 
 // WriteTable writes the report as text: failures, skips with their reasons, and a table with the number of outcomes per area.
 func (r *Report) WriteTable(w io.Writer) error {
-	w = printable{w}
+	w = escapingWriter{w}
 	text := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, result := range r.Results {
 		switch result.Outcome {
 		case Fail:
-			fmt.Fprintf(w, "FAIL %s\n%s%s\n", result.Name, indented(result.Behaviour), indented(result.Failure.String()))
+			fmt.Fprintf(w, "FAIL %s\n%s%s\n", result.Name, indent(result.Behaviour), indent(result.Failure.String()))
 			if result.Defect != "" {
 				fmt.Fprintf(w, "  known defect: %s\n\n", result.Defect)
 			}
@@ -166,10 +169,10 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return text.Flush()
 }
 
-// printable is a writer that escapes control characters, so that a server cannot send them to the terminal.
-type printable struct{ w io.Writer }
+// escapingWriter is a writer that escapes control characters, so that a server cannot send them to the terminal.
+type escapingWriter struct{ w io.Writer }
 
-func (p printable) Write(text []byte) (int, error) {
+func (p escapingWriter) Write(text []byte) (int, error) {
 	var shown strings.Builder
 	for _, r := range string(text) {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -182,7 +185,7 @@ func (p printable) Write(text []byte) (int, error) {
 	return len(text), err
 }
 
-func indented(text string) string {
+func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ") + "\n"
 }
 

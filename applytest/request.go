@@ -108,7 +108,7 @@ func parseHeaders(text string) ([]pair, error) {
 	return headers, nil
 }
 
-// readPrefix parses the words before the verb, "EVENTUALLY" or "TIMES n", and returns the remaining words.
+// readPrefix parses "EVENTUALLY" or "TIMES n" at the start of words, before the verb, and returns the remaining words.
 func (r *request) readPrefix(words []string) ([]string, error) {
 	switch {
 	case len(words) > 0 && words[0] == "EVENTUALLY":
@@ -132,8 +132,8 @@ func verbNames() string {
 // groupVersion matches an API version such as "apps/v1" or "v1", which distinguishes it from the name of a resource.
 var groupVersion = regexp.MustCompile(`^((\$NAMESPACE\.)?[a-z0-9.-]+/)?v[0-9]+((alpha|beta)[0-9]+)?$`)
 
-// readAddress parses the address of a request, and returns the remaining words. The address is a path, or a short address in
-// the script's namespace: optionally a version (default v1), then resource, name and subresource.
+// readAddress parses the address at the start of words, and returns the remaining words. The address is a path, or a short
+// address in the script's namespace: optionally a version (default v1), then resource, name and subresource.
 func (r *request) readAddress(words []string) (rest []string) {
 	if strings.HasPrefix(words[0], "/") {
 		path, query, _ := strings.Cut(words[0], "?")
@@ -164,7 +164,7 @@ func versionPath(version string) string {
 	return "/api/" + version
 }
 
-// unescape decodes a query parameter; it returns a text with invalid escapes unchanged.
+// unescape decodes text, a percent-encoded query parameter. If an escape is invalid, it returns text unchanged.
 func unescape(text string) string {
 	if plain, err := url.QueryUnescape(text); err == nil {
 		return plain
@@ -195,7 +195,7 @@ func (r *request) readOptions(words []string) error {
 	return nil
 }
 
-// splitWords splits a line at spaces. Spaces in a Go string in double quotes, or in a variable ${…}, do not separate words.
+// splitWords splits line at spaces. Spaces in a Go string in double quotes, or in a variable ${…}, do not separate words.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	word, inWord := strings.Builder{}, false
@@ -234,7 +234,7 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// isDryRun reports whether the request has the query parameter dryRun.
+// isDryRun reports whether the request has the query parameter dryRun, with any value.
 func (r *request) isDryRun() bool {
 	return slices.ContainsFunc(r.query, func(p pair) bool { return p.name == "dryRun" && p.value != "" })
 }

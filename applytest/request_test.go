@@ -39,7 +39,7 @@ func TestRequests(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			f := newFake(t, shared)
+			f := startFakeServer(t, shared)
 			script := "It works.\n-- first --\nGET configmaps/shared\n-- step --\n" + test.request
 			if result := f.run(t, script); result.Outcome == Fail {
 				t.Fatal(result.Failure)
@@ -57,26 +57,26 @@ func TestRequests(t *testing.T) {
 // not sent again after that, because a repetition may create an object.
 func TestEventually(t *testing.T) {
 	const notYet, exists = `404 {"kind":"Status"}`, `409 {"kind":"Status"}`
-	f := newFake(t, notYet, notYet, made, exists)
+	f := startFakeServer(t, notYet, notYet, made, exists)
 	result := f.run(t, "It works.\n-- step --\nEVENTUALLY CREATE configmaps\n\n{metadata: {name: shared}}\n-- answer --\n201\n-- object has --\nkind: ConfigMap\n")
 	if result.Outcome != Pass || len(f.requests) != 3 {
 		t.Errorf("outcome = %v %v after %d requests, want a pass after the first expected response", result.Outcome, result.Failure, len(f.requests))
 	}
-	f = newFake(t, notYet, shared)
+	f = startFakeServer(t, notYet, shared)
 	if result := f.run(t, "It works.\n-- step --\nGET configmaps/shared\n-- answer --\n200\n"); result.Outcome != Fail {
 		t.Errorf("outcome without EVENTUALLY = %v, want a failure", result.Outcome)
 	}
 }
 
-// TestTimes checks that a request with TIMES is repeated, and that each repetition must succeed.
+// TestTimes checks that a request with TIMES is repeated, and that the script fails if any repetition fails.
 func TestTimes(t *testing.T) {
 	const script = "It works.\n-- step --\nTIMES 3 MERGE configmaps/shared as m-$N\n\na: $N\n-- answer --\n200\n"
-	f := newFake(t, shared)
+	f := startFakeServer(t, shared)
 	result := f.run(t, script)
 	if result.Outcome != Pass || len(f.requests) != 3 || !strings.Contains(f.requests[2], "fieldManager=m-3\napplication/merge-patch+json\n{\"a\":3}") {
 		t.Errorf("outcome = %v %v after the requests %q, want a pass after all repetitions", result.Outcome, result.Failure, f.requests)
 	}
-	if result := newFake(t, conflict, shared).run(t, script); result.Outcome != Fail {
+	if result := startFakeServer(t, conflict, shared).run(t, script); result.Outcome != Fail {
 		t.Error("the failure of the first repetition was not reported, want a failure")
 	}
 }
@@ -84,7 +84,7 @@ func TestTimes(t *testing.T) {
 // TestTimeout checks that, if the server does not respond, the script fails and the run is not blocked.
 func TestTimeout(t *testing.T) {
 	for _, request := range []string{"GET configmaps/shared", "WATCH configmaps"} {
-		f := newFake(t, shared)
+		f := startFakeServer(t, shared)
 		over := make(chan struct{})
 		f.onRequest = func(int) { <-over }
 		options := f.options("It works.\n-- step --\n" + request + "\n-- answer --\n200\n")

@@ -25,28 +25,28 @@ func readResponse(response *http.Response, dryRun bool) (*serverResponse, error)
 	if err != nil {
 		return nil, fmt.Errorf("read the response: %w", err)
 	}
-	a := &serverResponse{code: response.StatusCode, header: response.Header, raw: raw, dryRun: dryRun}
+	resp := &serverResponse{code: response.StatusCode, header: response.Header, raw: raw, dryRun: dryRun}
 	contentType := response.Header.Get("Content-Type")
-	if a.body, err = parseBody(contentType, raw); err != nil {
+	if resp.body, err = parseBody(contentType, raw); err != nil {
 		return nil, fmt.Errorf("expected a body in %s, received %q: %w", contentType, raw, err)
 	}
-	return a, nil
+	return resp, nil
 }
 
 // uid returns the uid of the object in the response; "" if the response is not an object.
-func (a *serverResponse) uid() string { return a.body.Lookup("metadata", "uid").Text() }
+func (resp *serverResponse) uid() string { return resp.body.Lookup("metadata", "uid").Text() }
 
-func (a *serverResponse) revision() string {
-	return a.body.Lookup("metadata", "resourceVersion").Text()
+func (resp *serverResponse) revision() string {
+	return resp.body.Lookup("metadata", "resourceVersion").Text()
 }
 
 // succeeded reports whether the status is 2xx.
-func (a *serverResponse) succeeded() bool { return a.code/100 == 2 }
+func (resp *serverResponse) succeeded() bool { return resp.code/100 == 2 }
 
 // warnings returns the texts of the Warning headers.
-func (a *serverResponse) warnings() []string {
+func (resp *serverResponse) warnings() []string {
 	var texts []string
-	for _, header := range a.header.Values("Warning") {
+	for _, header := range resp.header.Values("Warning") {
 		_, text, _ := strings.Cut(header, " - ")
 		if plain, err := strconv.Unquote(text); err == nil {
 			text = plain
@@ -57,22 +57,22 @@ func (a *serverResponse) warnings() []string {
 }
 
 // summary returns the response as text for reports: truncated, and without volatile fields.
-func (a *serverResponse) summary() string {
+func (resp *serverResponse) summary() string {
 	const limit = 2000
-	text := string(a.raw)
-	if !a.body.IsAbsent() {
-		text = withoutVolatile(a.body, document.Value{}).JSON()
+	text := string(resp.raw)
+	if !resp.body.IsAbsent() {
+		text = withoutVolatile(resp.body, document.Value{}).JSON()
 	}
 	if len(text) > limit {
 		text = text[:limit] + "…"
 	}
-	return fmt.Sprintf("%d %s", a.code, text)
+	return fmt.Sprintf("%d %s", resp.code, text)
 }
 
 // volatile are the metadata fields that differ from run to run. They are compared only if an expectation contains them.
 var volatile = []string{"creationTimestamp", "managedFields", "resourceVersion", "uid"}
 
-// withoutVolatile returns an object, or a list of objects, without the volatile fields that the expectation does not contain.
+// withoutVolatile returns object, which may be a list, without the volatile fields that expected does not contain.
 func withoutVolatile(object, expected document.Value) document.Value {
 	if meta := object.Get("metadata"); meta.Kind() == document.Map {
 		for _, name := range volatile {

@@ -4,8 +4,8 @@ import "testing"
 
 const appliesOnce = "It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{metadata: {name: shared}}\n-- answer --\n"
 
-// TestRetryAfter checks that a request is sent again after a 429 response with Retry-After, up to a limit, and is not
-// sent again after a 429 response without Retry-After.
+// TestRetryAfter checks that a request is sent again after a 429 response with Retry-After, at most maxAttempts times
+// in total, and is not sent again after a 429 response without Retry-After.
 func TestRetryAfter(t *testing.T) {
 	const busy = "Retry-After: 0\n429 {}"
 	for _, test := range []struct {
@@ -22,7 +22,7 @@ func TestRetryAfter(t *testing.T) {
 		{"and gone with another code", []string{"Retry-After: 0\n503 {}", made}, "503", 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f := newFake(t, test.responses...)
+			f := startFakeServer(t, test.responses...)
 			if result := f.run(t, appliesOnce+test.want+"\n"); result.Outcome != Pass {
 				t.Errorf("result = %+v, want the outcome of the last response", result)
 			}

@@ -23,7 +23,7 @@ type Options struct {
 	// Namespace is an existing namespace in which all scripts run, one at a time. If it is empty, a namespace is created for
 	// each script.
 	Namespace string
-	// Scripts is a folder with scripts; nil means the scripts of this package.
+	// Scripts is a file system whose folders contain the scripts; nil means the scripts of this package.
 	Scripts fs.FS
 	// Run selects the scripts whose names it matches, such as "removal/last-owner"; nil selects all scripts.
 	Run *regexp.Regexp
@@ -39,9 +39,9 @@ type Options struct {
 	Keep bool
 	// Progress, if not nil, is called after each script; calls are never concurrent.
 	Progress func(done, total int, result Result)
-	// Record, if not nil, is called with the new text of each script that has failing or empty expectations. Such
-	// expectations do not fail the script; in the new text they are replaced by the server's responses. Responses of
-	// Kubernetes are never replaced by responses of another implementation.
+	// Record, if not nil, is called with the new text of each script that has failing or empty expectations. Such expectations
+	// do not fail the script; the new text contains the server's responses in their place. Responses of another implementation
+	// never replace responses of Kubernetes.
 	Record func(name string, text []byte) error
 }
 
@@ -56,13 +56,13 @@ const (
 // report contains the results so far.
 func Run(ctx context.Context, options Options) (*Report, error) {
 	if options.Config == nil {
-		return nil, errors.New("applytest: Options.Config: expected the server's address, received none")
+		return nil, errors.New("applytest: Options.Config must be set")
 	}
 	scripts, err := Scripts(options.Scripts, options.Run)
 	if err != nil {
 		return nil, err
 	}
-	if err := options.checkShared(scripts); err != nil {
+	if err := options.checkNamespaceOptions(scripts); err != nil {
 		return nil, err
 	}
 	s, err := connect(ctx, options)
@@ -97,7 +97,8 @@ func (o *Options) parallel() int {
 	return cmp.Or(o.Parallel, defaultParallel)
 }
 
-// runScripts runs scripts in parallel, and returns their results in the order of the scripts.
+// runScripts runs the scripts in parallel, as many at once as options allow, and returns their results in the order of
+// scripts.
 func (s *server) runScripts(ctx context.Context, scripts []*Script, options Options) ([]Result, error) {
 	var mu sync.Mutex
 	done := 0

@@ -41,14 +41,14 @@ type step struct {
 	expectations []*expectation
 }
 
-// of returns the expectations of a step for an implementation. The implementation's own expectations replace the
-// general expectations of the same kind. If the implementation has its own answer, its expectations replace all general
-// expectations, because the body differs, too.
-func (s *step) of(implementation string) []*expectation {
+// expectationsFor returns the expectations of the step that apply to the given implementation. An expectation "KIND of
+// NAME" for the implementation replaces the general expectation KIND. If there is an answer for the implementation, all
+// general expectations are dropped, because the body differs, too.
+func (s *step) expectationsFor(implementation string) []*expectation {
 	var own []*expectation
 	replaced := map[string]bool{}
 	for _, e := range s.expectations {
-		if e.of == implementation {
+		if e.implementation == implementation {
 			own = append(own, e)
 			replaced[e.kind] = true
 		}
@@ -57,7 +57,7 @@ func (s *step) of(implementation string) []*expectation {
 		return own
 	}
 	for _, e := range s.expectations {
-		if e.of == "" && !replaced[e.kind] {
+		if e.implementation == "" && !replaced[e.kind] {
 			own = append(own, e)
 		}
 	}
@@ -157,7 +157,8 @@ func (s *Script) readFile(i int, file txtar.File) error {
 	return nil
 }
 
-// check returns an error if the script as a whole is invalid, for instance because it has no step.
+// check returns an error if the script as a whole is invalid: it has no step, or its directives contradict its
+// expectations.
 func (s *Script) check() error {
 	if len(s.steps) == 0 {
 		return fmt.Errorf("expected at least one step")
@@ -165,7 +166,7 @@ func (s *Script) check() error {
 	differs := false
 	for _, step := range s.steps {
 		for _, e := range step.expectations {
-			differs = differs || e.of != ""
+			differs = differs || e.implementation != ""
 		}
 	}
 	if differs && s.Difference == "" {
@@ -177,7 +178,8 @@ func (s *Script) check() error {
 	return nil
 }
 
-// record calls write with the text of the script with recorded expectations, if the text has changed.
+// record replaces expectations with those in recorded, which is keyed by the index of the file in the archive. If that
+// changes the text of the script, record calls write with the new text.
 func (s *Script) record(recorded map[int]string, write func(name string, text []byte) error) error {
 	if text := s.withRecorded(recorded); !bytes.Equal(text, s.text) {
 		return write(s.Name, text)
@@ -185,8 +187,8 @@ func (s *Script) record(recorded map[int]string, write func(name string, text []
 	return nil
 }
 
-// withRecorded returns the text of the script with the recorded expectations, and an empty line after each step.
-// recorded maps the index of a file in the archive to its new text.
+// withRecorded returns the text of the script with the texts in recorded, which maps the index of a file in the archive to
+// its new text. It adds an empty line after each step.
 func (s *Script) withRecorded(recorded map[int]string) []byte {
 	archive := &txtar.Archive{Comment: s.archive.Comment, Files: slices.Clone(s.archive.Files)}
 	for i, text := range recorded {
@@ -195,7 +197,7 @@ func (s *Script) withRecorded(recorded map[int]string) []byte {
 	for i, file := range archive.Files[:len(archive.Files)-1] {
 		_, expects := newExpectation(file.Name)
 		if _, goesOn := newExpectation(archive.Files[i+1].Name); expects && !goesOn {
-			archive.Files[i].Data = slices.Concat(bytes.TrimRight(file.Data, "\n"), []byte("\n\n")) // Concat copies, so that the script's text is not modified
+			archive.Files[i].Data = slices.Concat(bytes.TrimRight(file.Data, "\n"), []byte("\n\n")) // Concat copies: appending would modify the script's text
 		}
 	}
 	return txtar.Format(archive)

@@ -36,39 +36,39 @@ func (s *server) runScript(ctx context.Context, script *Script, recording, keep 
 		result.finish(newFailure(err, ""))
 		return result, nil
 	}
-	p := &scriptRun{server: s, script: script, seen: map[string]*serverResponse{}, recorded: map[int]string{}, recording: recording}
-	p.variables = variables{namespace: s.runnerNamespace, responses: map[string]*serverResponse{}}
+	run := &scriptRun{server: s, script: script, seen: map[string]*serverResponse{}, recorded: map[int]string{}, recording: recording}
+	run.variables = variables{namespace: s.runnerNamespace, responses: map[string]*serverResponse{}}
 	if !s.shared {
-		p.variables.namespace = newNamespaceName()
+		run.variables.namespace = newNamespaceName()
 	}
-	result.Namespace = p.variables.namespace
+	result.Namespace = run.variables.namespace
 	if !keep {
-		defer p.clean(ctx)
+		defer run.cleanUp(ctx)
 	}
 	if !s.shared {
-		if _, err := s.createNamespace(ctx, p.variables.namespace); err != nil {
+		if _, err := s.createNamespace(ctx, run.variables.namespace); err != nil {
 			result.finish(newFailure(err, ""))
 			return result, nil
 		}
 	}
 	for _, step := range script.steps {
-		if failure := p.runStep(ctx, step); failure != nil {
+		if failure := run.runStep(ctx, step); failure != nil {
 			failure.Step = step.name
 			result.finish(failure)
-			return result, p.recorded
+			return result, run.recorded
 		}
 	}
-	if p.differs() {
+	if run.hasOwnExpectations() {
 		result.Difference = script.Difference
 	}
-	return result, p.recorded
+	return result, run.recorded
 }
 
-// differs reports whether the script contains expectations that apply only to this implementation.
-func (p *scriptRun) differs() bool {
-	for _, step := range p.script.steps {
+// hasOwnExpectations reports whether the script contains expectations that apply only to the implementation under test.
+func (run *scriptRun) hasOwnExpectations() bool {
+	for _, step := range run.script.steps {
 		for _, e := range step.expectations {
-			if e.of == p.server.implementation {
+			if e.implementation == run.server.implementation {
 				return true
 			}
 		}
@@ -76,24 +76,25 @@ func (p *scriptRun) differs() bool {
 	return false
 }
 
-// runStep sends the request of a step and evaluates the response; it returns nil if the step passes.
-func (p *scriptRun) runStep(ctx context.Context, step *step) *Failure {
+// runStep sends the request of step, as often as TIMES states, and evaluates the last response; it returns nil if the step
+// passes.
+func (run *scriptRun) runStep(ctx context.Context, step *step) *Failure {
 	if step.request.wait > 0 {
 		select {
 		case <-time.After(step.request.wait):
 		case <-ctx.Done():
 			return newFailure(ctx.Err(), "")
 		}
-		return p.evaluate(step, &serverResponse{code: http.StatusOK}, "")
+		return run.evaluate(step, &serverResponse{code: http.StatusOK}, "")
 	}
 	again := *step
 	again.expectations = nil // all requests except the last one are only required to succeed
-	for p.variables.round = 1; p.variables.round < step.request.times; p.variables.round++ {
-		if failure := p.attempt(ctx, &again); failure != nil {
+	for run.variables.round = 1; run.variables.round < step.request.times; run.variables.round++ {
+		if failure := run.attempt(ctx, &again); failure != nil {
 			return failure
 		}
 	}
-	return p.attempt(ctx, step)
+	return run.attempt(ctx, step)
 }
 
 const (
@@ -102,85 +103,85 @@ const (
 	eventualInterval = 50 * time.Millisecond
 )
 
-// attempt sends the request of a step once or, with EVENTUALLY, until the response is as expected. Only the last response is
-// evaluated and stored.
-func (p *scriptRun) attempt(ctx context.Context, step *step) *Failure {
+// attempt sends the request of step once or, with EVENTUALLY, repeatedly until the response is as expected or eventualTimeout
+// has passed. Only the last response is evaluated and stored.
+func (run *scriptRun) attempt(ctx context.Context, step *step) *Failure {
 	for end := time.Now().Add(eventualTimeout); ; time.Sleep(eventualInterval) {
-		a, curl, err := p.sendStep(ctx, step)
+		resp, curl, err := run.sendStep(ctx, step)
 		isLast := !step.request.eventually || ctx.Err() != nil || time.Now().After(end)
 		switch {
 		case err != nil && (isLast || isPermissionError(err)):
 			return newFailure(err, curl)
 		case err != nil:
-		case isLast || p.server.permissionErrorOf(a) != nil || p.isExpected(step, a):
-			failure := p.evaluate(step, a, curl)
-			p.remember(step, a)
+		case isLast || run.server.permissionErrorOf(resp) != nil || run.isExpected(step, resp):
+			failure := run.evaluate(step, resp, curl)
+			run.remember(step, resp)
 			return failure
 		}
 	}
 }
 
-// sendStep sends the request of a step, and tracks the objects that it may create. curl is a command that repeats the
+// sendStep sends the request of step, and tracks the objects that the request may create. curl is a command that repeats the
 // request.
-func (p *scriptRun) sendStep(ctx context.Context, step *step) (a *serverResponse, curl string, err error) {
+func (run *scriptRun) sendStep(ctx context.Context, step *step) (resp *serverResponse, curl string, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
 	}
-	request, body, err := p.build(ctx, step.request)
+	request, body, err := run.build(ctx, step.request)
 	if err != nil {
 		return nil, "", err
 	}
-	before := len(p.creations)
-	p.track(request, body)
+	before := len(run.creations)
+	run.track(request, body)
 	curl = curlCommand(request, body)
-	if a, err = p.send(step, request); err != nil {
+	if resp, err = run.send(step, request); err != nil {
 		return nil, curl, err
 	}
-	p.untrack(before, a)
-	p.trackCreated(request, a)
-	return a, curl, nil
+	run.untrack(before, resp)
+	run.trackCreated(request, resp)
+	return resp, curl, nil
 }
 
-// send sends the request of a step. For WATCH it opens the watch; the returned response then has no body.
-func (p *scriptRun) send(step *step, request *http.Request) (*serverResponse, error) {
+// send sends request, the request of step. For WATCH it opens the watch and returns a response without a body.
+func (run *scriptRun) send(step *step, request *http.Request) (*serverResponse, error) {
 	if step.request.verb.watches {
-		return p.open(step.name, request)
+		return run.open(step.name, request)
 	}
-	ctx, cancel := p.server.withTimeout(request.Context())
+	ctx, cancel := run.server.withTimeout(request.Context())
 	defer cancel()
-	response, err := p.server.do(request.Context(), request.WithContext(ctx))
+	response, err := run.server.do(request.Context(), request.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}
 	return readResponse(response, step.request.isDryRun())
 }
 
-// isExpected reports whether a response meets the expectations, except the expectations of watch events, which can be
-// consumed only once. If the step has no expectations, the request must have succeeded.
-func (p *scriptRun) isExpected(step *step, a *serverResponse) bool {
-	expectations := step.of(p.server.implementation)
+// isExpected reports whether resp meets the expectations of step or, if step has none, whether the request succeeded. It does
+// not check expectations of watch events, because events can be consumed only once.
+func (run *scriptRun) isExpected(step *step, resp *serverResponse) bool {
+	expectations := step.expectationsFor(run.server.implementation)
 	for _, e := range expectations {
 		switch {
-		case e.isEmpty() && e.kind == "answer" && !a.succeeded():
+		case e.isEmpty() && e.kind == "answer" && !resp.succeeded():
 			return false
-		case !e.isEmpty() && e.kind != "events" && len(e.compare(p, a)) > 0:
+		case !e.isEmpty() && e.kind != "events" && len(e.compare(run, resp)) > 0:
 			return false
 		}
 	}
-	return len(expectations) > 0 || a.succeeded()
+	return len(expectations) > 0 || resp.succeeded()
 }
 
-// evaluate compares the response with the expectations for this implementation, or records the response; it returns nil
-// if the response meets the expectations.
-func (p *scriptRun) evaluate(step *step, a *serverResponse, curl string) *Failure {
+// evaluate compares resp with the expectations for the implementation under test. It returns nil if resp meets them, or if a
+// run with Options.Record has recorded resp instead.
+func (run *scriptRun) evaluate(step *step, resp *serverResponse, curl string) *Failure {
 	var complaints []string
-	expectations := step.of(p.server.implementation)
+	expectations := step.expectationsFor(run.server.implementation)
 	for _, e := range expectations {
-		found := e.compare(p, a)
-		if len(found) > 0 && p.recording && p.mayRecord(e) {
-			text, err := e.record(p, a)
+		found := e.compare(run, resp)
+		if len(found) > 0 && run.recording && run.mayRecord(e) {
+			text, err := e.record(run, resp)
 			if err == nil {
-				p.recorded[e.file] = text
+				run.recorded[e.file] = text
 				continue
 			}
 			found = []string{"the response can't be recorded: " + err.Error()}
@@ -189,30 +190,30 @@ func (p *scriptRun) evaluate(step *step, a *serverResponse, curl string) *Failur
 			complaints = append(complaints, e.name()+": "+complaint)
 		}
 	}
-	if len(expectations) == 0 && !a.succeeded() {
+	if len(expectations) == 0 && !resp.succeeded() {
 		complaints = append(complaints, "expected success, because the step has no expectations")
 	}
 	if len(complaints) == 0 {
 		return nil
 	}
-	return &Failure{Complaints: complaints, Request: curl, Answer: a.summary(), err: p.server.permissionErrorOf(a)}
+	return &Failure{Complaints: complaints, Request: curl, Answer: resp.summary(), err: run.server.permissionErrorOf(resp)}
 }
 
-// mayRecord reports whether an expectation may be recorded: an expectation of Kubernetes must not be replaced by the response
-// of another implementation.
-func (p *scriptRun) mayRecord(e *expectation) bool {
-	return p.server.implementation == Kubernetes || e.of == p.server.implementation || e.isEmpty() || p.script.Only == p.server.implementation
+// mayRecord reports whether e may be recorded: the response of another implementation must not replace an expectation of
+// Kubernetes.
+func (run *scriptRun) mayRecord(e *expectation) bool {
+	return run.server.implementation == Kubernetes || e.implementation == run.server.implementation || e.isEmpty() || run.script.Only == run.server.implementation
 }
 
-// remember stores the response for variables and comparisons in later steps.
-func (p *scriptRun) remember(step *step, a *serverResponse) {
-	p.variables.responses[step.name] = a
-	if a.uid() == "" || !a.succeeded() {
+// remember stores resp, the response to step, for variables and comparisons in later steps.
+func (run *scriptRun) remember(step *step, resp *serverResponse) {
+	run.variables.responses[step.name] = resp
+	if resp.uid() == "" || !resp.succeeded() {
 		return
 	}
-	p.variables.last = a
-	if a.dryRun {
+	run.variables.last = resp
+	if resp.dryRun {
 		return
 	}
-	p.seen[a.uid()] = a
+	run.seen[resp.uid()] = resp
 }

@@ -15,8 +15,8 @@ var embedded embed.FS
 // extension is the file extension of scripts.
 const extension = ".txtar"
 
-// Scripts parses the scripts of a folder and its subfolders, sorted by name. A nil folder means the scripts of this package;
-// a nil expression selects all scripts. It returns an error if it finds no script.
+// Scripts parses the scripts in folder and its subfolders whose names match run, and returns them sorted by name. A nil
+// folder means the scripts of this package; a nil run selects all scripts. Scripts returns an error if it finds no script.
 func Scripts(folder fs.FS, run *regexp.Regexp) ([]*Script, error) {
 	if folder == nil {
 		own, err := fs.Sub(embedded, "scripts")

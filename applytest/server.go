@@ -33,7 +33,8 @@ type server struct {
 	// cleanupTimeout is the maximum time for deleting the objects of a script and, at the end of the run, for deleting
 	// the objects that remain.
 	cleanupTimeout time.Duration
-	// version is the gitVersion of the server; implementation is derived from it.
+	// version is the gitVersion of the server. implementation is the name of the implementation, which connect derives from
+	// version.
 	version, implementation string
 
 	// runnerNamespace is the namespace of the runner's own requests. allPermissions means that the user has all permissions.
@@ -43,7 +44,7 @@ type server struct {
 	// contains the collections of that namespace that scripts cannot use, and maps them to the reasons.
 	shared   bool
 	existing map[string]string
-	// stop cancels the run with a cause. It has no effect before the run has started.
+	// stop cancels the context of the run with the given cause. It has no effect before the run has started.
 	stop context.CancelCauseFunc
 	// gone is set when the server no longer responds.
 	gone atomic.Bool
@@ -56,7 +57,7 @@ type server struct {
 	pending      []pendingRemoval
 }
 
-// connect reads the version of the server that the options select, and returns the server.
+// connect reads the version of the server at Options.Config, and returns the server.
 func connect(ctx context.Context, options Options) (*server, error) {
 	config := rest.CopyConfig(options.Config)
 	config.UserAgent = userAgent
@@ -75,12 +76,12 @@ func connect(ctx context.Context, options Options) (*server, error) {
 		runnerNamespace: options.Namespace, shared: options.Namespace != "",
 		capabilities: map[string]func() (string, error){},
 	}
-	a, err := s.send(ctx, http.MethodGet, "/version", nil, "")
+	resp, err := s.send(ctx, http.MethodGet, "/version", nil, "")
 	if err != nil {
 		return nil, err
 	}
-	if s.version = a.body.Get("gitVersion").Text(); !a.succeeded() || s.version == "" {
-		return nil, fmt.Errorf("GET %s/version: expected a Kubernetes API server, received %s", s.url, a.summary())
+	if s.version = resp.body.Get("gitVersion").Text(); !resp.succeeded() || s.version == "" {
+		return nil, fmt.Errorf("GET %s/version: expected a Kubernetes API server, received %s", s.url, resp.summary())
 	}
 	s.implementation = Kubernetes
 	if strings.Contains(s.version, "cadastre") {
@@ -119,8 +120,9 @@ func (s *server) sendAccepting(ctx context.Context, method, path string, body io
 // gracePeriod is the maximum time that a request in flight may take after the run was canceled.
 const gracePeriod = 5 * time.Second
 
-// withTimeout returns a context with the timeout for a response. When the run is canceled, a request in flight may still
-// complete within gracePeriod, so that the objects that it creates are known and can be deleted.
+// withTimeout returns a context for one request, which ends after requestTimeout. If ctx is canceled, the returned
+// context ends only gracePeriod later, so that a request in flight can complete and the objects that it creates are known
+// and can be deleted.
 func (s *server) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), s.requestTimeout, s.timeoutError())
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(gracePeriod, cancel) })
@@ -130,13 +132,13 @@ func (s *server) withTimeout(ctx context.Context) (context.Context, context.Canc
 	}
 }
 
-// timeoutError returns the error for a request that exceeds the request timeout.
+// timeoutError returns the error for a request that exceeds requestTimeout.
 func (s *server) timeoutError() error {
 	return fmt.Errorf("no response within %s: %w", s.requestTimeout, context.DeadlineExceeded)
 }
 
-// do sends a request, and retries it after a 429 response with Retry-After, as Kubernetes' clients do. If there is no
-// response, do checks whether the server is reachable.
+// do sends request, and retries it after a 429 response with Retry-After, as Kubernetes' clients do. If there is no
+// response, do checks whether the server is reachable, and cancels the run if it is not.
 func (s *server) do(ctx context.Context, request *http.Request) (*http.Response, error) {
 	for try := 1; ; try++ {
 		response, err := s.client.Do(request)
@@ -155,8 +157,7 @@ func (s *server) do(ctx context.Context, request *http.Request) (*http.Response,
 // maxAttempts is the maximum number of times that a request is sent if the response is a 429.
 const maxAttempts = 10
 
-// waitRetryAfter waits for the time in the Retry-After header of a response, and reports whether the request can be sent
-// again.
+// waitRetryAfter waits for the time in the Retry-After header of response, and reports whether request can be sent again.
 func waitRetryAfter(request *http.Request, response *http.Response) bool {
 	seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
 	if response.StatusCode != http.StatusTooManyRequests || err != nil {
@@ -179,7 +180,7 @@ func waitRetryAfter(request *http.Request, response *http.Response) bool {
 		return false
 	case <-time.After(wait):
 	}
-	_ = response.Body.Close() // this response is discarded
+	_ = response.Body.Close() // the request is sent again, so this response is discarded
 	return true
 }
 
@@ -208,21 +209,21 @@ func (s *server) checkAlive(ctx context.Context) {
 	s.stop(fmt.Errorf("the server is gone: %w", err))
 }
 
-// create creates an object and returns the response. The response is nil if the server did not respond, so that the
-// object may or may not exist.
+// create creates object in the collection at path and returns the response. The response is nil if the server did not
+// respond; the object may then exist or not.
 func (s *server) create(ctx context.Context, path string, object document.Value) (*serverResponse, error) {
-	a, err := s.send(ctx, http.MethodPost, path, strings.NewReader(object.JSON()), "application/json")
+	resp, err := s.send(ctx, http.MethodPost, path, strings.NewReader(object.JSON()), "application/json")
 	if err != nil {
 		return nil, err
 	}
-	if a.succeeded() && a.body.Lookup("metadata", "name").Text() == "" {
-		return a, fmt.Errorf("POST %s: expected the created object, received %s", path, a.summary())
+	if resp.succeeded() && resp.body.Lookup("metadata", "name").Text() == "" {
+		return resp, fmt.Errorf("POST %s: expected the created object, received %s", path, resp.summary())
 	}
-	if a.succeeded() {
-		return a, nil
+	if resp.succeeded() {
+		return resp, nil
 	}
-	if err := s.permissionErrorOf(a); err != nil {
-		return a, err
+	if err := s.permissionErrorOf(resp); err != nil {
+		return resp, err
 	}
-	return a, fmt.Errorf("POST %s: %s", path, a.summary())
+	return resp, fmt.Errorf("POST %s: %s", path, resp.summary())
 }

@@ -13,16 +13,15 @@ import (
 // This file implements the expectations other than answer and object: error, warnings, headers, and a body that is not
 // a document.
 
-// errorOf returns the Status of a response, with its causes moved from details to the top level, next to reason and
-// message.
-func errorOf(a *serverResponse) (document.Value, error) {
-	if a.body.Get("kind").Text() != "Status" {
-		return document.Value{}, fmt.Errorf("expected a Status, received %s", a.summary())
+// errorOf returns the Status in resp, with its causes moved from details to the top level, next to reason and message.
+func errorOf(resp *serverResponse) (document.Value, error) {
+	if resp.body.Get("kind").Text() != "Status" {
+		return document.Value{}, fmt.Errorf("expected a Status, received %s", resp.summary())
 	}
-	return sortedCauses(a.body.With("causes", a.body.Lookup("details", "causes"))), nil
+	return sortedCauses(resp.body.With("causes", resp.body.Lookup("details", "causes"))), nil
 }
 
-// sortedCauses returns a Status with sorted causes, because kube-apiserver returns them in random order.
+// sortedCauses returns status with its causes sorted, because kube-apiserver returns causes in random order.
 func sortedCauses(status document.Value) document.Value {
 	causes := status.Get("causes")
 	if causes.Kind() != document.List {
@@ -38,33 +37,33 @@ func sortedCauses(status document.Value) document.Value {
 	return status.With("causes", document.NewList(sorted...))
 }
 
-func compareError(p *scriptRun, e *expectation, a *serverResponse) []string {
-	received, err := errorOf(a)
+func compareError(run *scriptRun, e *expectation, resp *serverResponse) []string {
+	received, err := errorOf(resp)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	return p.compareValues(sortedCauses(e.pattern()), true, received)
+	return run.compareValues(sortedCauses(e.pattern()), true, received)
 }
 
-func recordError(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
-	received, err := errorOf(a)
+func recordError(run *scriptRun, e *expectation, resp *serverResponse) (string, error) {
+	received, err := errorOf(resp)
 	if err != nil {
 		return "", err
 	}
 	if expected := sortedCauses(e.pattern()); !expected.IsAbsent() {
-		m := matcher{expand: p.variables.expand, subset: true}
-		return errorYAML(p.masked(m.updated(expected, received))), nil
+		m := matcher{expand: run.variables.expand, subset: true}
+		return errorYAML(run.masked(m.updatePattern(expected, received))), nil
 	}
-	return errorYAML(p.masked(document.NewMap(
+	return errorYAML(run.masked(document.NewMap(
 		document.Field{Name: "reason", Value: received.Get("reason")},
 		document.Field{Name: "message", Value: received.Get("message")},
-		document.Field{Name: "causes", Value: openCauses(received.Get("causes"))},
+		document.Field{Name: "causes", Value: appendPlaceholders(received.Get("causes"))},
 	))), nil
 }
 
-// openCauses appends a placeholder to the messages of conflict causes, after the name of the field manager, because
-// servers may add more text there.
-func openCauses(causes document.Value) document.Value {
+// appendPlaceholders appends the placeholder <any> to the messages of conflict causes, because servers may add text
+// after the name of the field manager.
+func appendPlaceholders(causes document.Value) document.Value {
 	if causes.IsAbsent() {
 		return causes
 	}
@@ -88,8 +87,8 @@ func errorYAML(status document.Value) string {
 
 var timeIn = regexp.MustCompile(placeholders["<time>"])
 
-func compareWarnings(p *scriptRun, e *expectation, a *serverResponse) []string {
-	text, err := p.variables.expand(strings.TrimSpace(e.text))
+func compareWarnings(run *scriptRun, e *expectation, resp *serverResponse) []string {
+	text, err := run.variables.expand(strings.TrimSpace(e.text))
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -97,21 +96,21 @@ func compareWarnings(p *scriptRun, e *expectation, a *serverResponse) []string {
 	if text == none {
 		expected = nil
 	}
-	received := a.warnings()
+	received := resp.warnings()
 	if !slices.EqualFunc(expected, received, matchText) {
 		return []string{fmt.Sprintf("expected %q, received %q", expected, received)}
 	}
 	return nil
 }
 
-func recordWarnings(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
-	if len(a.warnings()) == 0 {
+func recordWarnings(run *scriptRun, e *expectation, resp *serverResponse) (string, error) {
+	if len(resp.warnings()) == 0 {
 		return none + "\n", nil
 	}
-	return p.maskedText(strings.Join(a.warnings(), "\n") + "\n"), nil
+	return run.maskedText(strings.Join(resp.warnings(), "\n") + "\n"), nil
 }
 
-func compareHeaders(p *scriptRun, e *expectation, a *serverResponse) []string {
+func compareHeaders(run *scriptRun, e *expectation, resp *serverResponse) []string {
 	headers, err := parseHeaders(e.text)
 	if err != nil {
 		return []string{err.Error()}
@@ -119,10 +118,10 @@ func compareHeaders(p *scriptRun, e *expectation, a *serverResponse) []string {
 	var complaints []string
 	for _, h := range headers {
 		var received document.Value
-		if values := a.header.Values(h.name); len(values) > 0 {
+		if values := resp.header.Values(h.name); len(values) > 0 {
 			received = document.NewString(strings.Join(values, ", "))
 		}
-		m := matcher{expand: p.variables.expand}
+		m := matcher{expand: run.variables.expand}
 		m.matchString(nil, h.value, received)
 		for _, complaint := range m.complaints {
 			complaints = append(complaints, h.name+strings.TrimPrefix(complaint, "."))
@@ -131,8 +130,8 @@ func compareHeaders(p *scriptRun, e *expectation, a *serverResponse) []string {
 	return complaints
 }
 
-// recordHeaders records the headers that the expectation contains, or Content-Type if it contains none.
-func recordHeaders(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
+// recordHeaders records the headers that the expectation e contains, or Content-Type if e contains no header.
+func recordHeaders(run *scriptRun, e *expectation, resp *serverResponse) (string, error) {
 	headers, err := parseHeaders(e.text)
 	if err != nil {
 		return "", err
@@ -143,25 +142,25 @@ func recordHeaders(p *scriptRun, e *expectation, a *serverResponse) (string, err
 	var text strings.Builder
 	for _, h := range headers {
 		value := absentPlaceholder
-		if values := a.header.Values(h.name); len(values) > 0 {
-			value = p.maskedText(strings.Join(values, ", "))
+		if values := resp.header.Values(h.name); len(values) > 0 {
+			value = run.maskedText(strings.Join(values, ", "))
 		}
 		fmt.Fprintf(&text, "%s: %s\n", h.name, value)
 	}
 	return text.String(), nil
 }
 
-func compareBody(p *scriptRun, e *expectation, a *serverResponse) []string {
-	expected, err := p.variables.expand(strings.TrimSpace(e.text))
+func compareBody(run *scriptRun, e *expectation, resp *serverResponse) []string {
+	expected, err := run.variables.expand(strings.TrimSpace(e.text))
 	if err != nil {
 		return []string{err.Error()}
 	}
-	if received := strings.TrimSpace(string(a.raw)); !matchText(expected, received) {
+	if received := strings.TrimSpace(string(resp.raw)); !matchText(expected, received) {
 		return []string{fmt.Sprintf("expected %q, received %q", expected, received)}
 	}
 	return nil
 }
 
-func recordBody(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
-	return p.maskedText(strings.TrimSpace(string(a.raw)) + "\n"), nil
+func recordBody(run *scriptRun, e *expectation, resp *serverResponse) (string, error) {
+	return run.maskedText(strings.TrimSpace(string(resp.raw)) + "\n"), nil
 }

@@ -10,8 +10,8 @@ import (
 // because many scripts wait until a second has passed.
 const testParallel = 32
 
-// RunTests runs every script of this package against a server, in parallel, and reports each as a subtest. The subtest of a
-// script with a known defect of the server is skipped, and fails if the script passes.
+// RunTests runs every script of this package against a server, in parallel, and reports each as a subtest. If a script has
+// a known defect of the server, its subtest is skipped when the script fails, and fails when the script passes.
 func RunTests(t *testing.T, config *rest.Config) {
 	t.Helper()
 	report, err := Run(t.Context(), Options{Config: config, Parallel: testParallel})

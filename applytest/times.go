@@ -33,35 +33,35 @@ func parseTimes(text string) (map[string]string, error) {
 	return times, nil
 }
 
-// timesOf returns, for each managed fields entry, whether its timestamp is changed, unchanged or new compared to the previous
-// response for the object.
-func timesOf(p *scriptRun, a *serverResponse) (map[string]string, error) {
-	owners, err := ownersOf(a.body)
+// timesOf compares the timestamps of managed fields entries with the previous response for the object. It maps the identity
+// of each entry to "changed", "unchanged" or "new".
+func timesOf(run *scriptRun, resp *serverResponse) (map[string]string, error) {
+	owners, err := ownersOf(resp.body)
 	if err != nil {
 		return nil, err
 	}
 	var before []managedEntry
-	if earlier, ok := p.seen[a.uid()]; ok {
+	if earlier, ok := run.seen[resp.uid()]; ok {
 		if before, err = ownersOf(earlier.body); err != nil {
 			return nil, err
 		}
 	}
 	times := map[string]string{}
-	for _, o := range owners {
-		switch i := indexOf(before, o); {
+	for _, owner := range owners {
+		switch i := indexOf(before, owner); {
 		case i < 0:
-			times[o.identity()] = "new"
-		case before[i].time == o.time:
-			times[o.identity()] = unchanged
+			times[owner.identity()] = "new"
+		case before[i].time == owner.time:
+			times[owner.identity()] = unchanged
 		default:
-			times[o.identity()] = changed
+			times[owner.identity()] = changed
 		}
 	}
 	return times, nil
 }
 
-func compareTimes(p *scriptRun, e *expectation, a *serverResponse) []string {
-	text, err := p.variables.expand(e.text)
+func compareTimes(run *scriptRun, e *expectation, resp *serverResponse) []string {
+	text, err := run.variables.expand(e.text)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -69,7 +69,7 @@ func compareTimes(p *scriptRun, e *expectation, a *serverResponse) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	received, err := timesOf(p, a)
+	received, err := timesOf(run, resp)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -87,8 +87,8 @@ func compareTimes(p *scriptRun, e *expectation, a *serverResponse) []string {
 	return complaints
 }
 
-func recordTimes(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
-	times, err := timesOf(p, a)
+func recordTimes(run *scriptRun, e *expectation, resp *serverResponse) (string, error) {
+	times, err := timesOf(run, resp)
 	if err != nil {
 		return "", err
 	}
@@ -96,5 +96,5 @@ func recordTimes(p *scriptRun, e *expectation, a *serverResponse) (string, error
 	for _, identity := range slices.Sorted(maps.Keys(times)) {
 		fmt.Fprintf(&text, "%s: %s\n", identity, times[identity])
 	}
-	return p.maskedText(text.String()), nil
+	return run.maskedText(text.String()), nil
 }

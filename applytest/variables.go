@@ -22,7 +22,7 @@ type variables struct {
 	responses map[string]*serverResponse
 }
 
-// expand returns a text in which variables are replaced by their values, and an error if a variable has no value.
+// expand returns text with all variables replaced with their values. It returns an error if a variable has no value.
 func (v *variables) expand(text string) (string, error) {
 	if !strings.Contains(text, "$") {
 		return text, nil
@@ -59,8 +59,8 @@ func (v *variables) value(found string) (string, error) {
 	return v.lookup(strings.TrimSpace(inside[:max(i-1, 0)]), inside[i:])
 }
 
-// lookup returns the field at a path of the response to a step. If step is "", it uses the last response that contains
-// an object.
+// lookup returns the field at path in the response to the step with the given name. If step is "", lookup uses the last
+// response that contains an object.
 func (v *variables) lookup(step, path string) (string, error) {
 	from := v.last
 	if step != "" {
@@ -73,7 +73,7 @@ func (v *variables) lookup(step, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	value := follow(from.body, parsed)
+	value := valueAt(from.body, parsed)
 	switch value.Kind() {
 	case document.Absent:
 		return "", fmt.Errorf("the response does not contain %s", path)
@@ -83,8 +83,8 @@ func (v *variables) lookup(step, path string) (string, error) {
 	return value.JSON(), nil
 }
 
-// follow returns the value at a path inside of another value; an absent value if there is none.
-func follow(value document.Value, path fieldset.Path) document.Value {
+// valueAt returns the value at path inside of value; the absent Value if there is none.
+func valueAt(value document.Value, path fieldset.Path) document.Value {
 	for _, element := range path {
 		switch element.Kind() {
 		case fieldset.FieldName:
@@ -92,7 +92,7 @@ func follow(value document.Value, path fieldset.Path) document.Value {
 		case fieldset.Index:
 			value = itemAt(value, element.Index())
 		case fieldset.Key:
-			value = keyed(value, element.KeyFields())
+			value = itemWithKeys(value, element.KeyFields())
 		default:
 			value = document.Value{}
 		}
@@ -107,7 +107,7 @@ func itemAt(list document.Value, i int) document.Value {
 	return list.At(i)
 }
 
-func keyed(list document.Value, keys []fieldset.KeyField) document.Value {
+func itemWithKeys(list document.Value, keys []fieldset.KeyField) document.Value {
 	for _, item := range list.Items() {
 		all := true
 		for _, key := range keys {

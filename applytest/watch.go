@@ -38,11 +38,11 @@ const (
 )
 
 // open starts the watch of a step, and returns when the server has accepted the request.
-func (p *scriptRun) open(step string, request *http.Request) (*serverResponse, error) {
+func (run *scriptRun) open(step string, request *http.Request) (*serverResponse, error) {
 	ctx, cancel := context.WithCancelCause(request.Context())
 	stop := func() { cancel(nil) }
-	timer := time.AfterFunc(p.server.requestTimeout, func() { cancel(p.server.timeoutError()) })
-	response, err := p.server.do(request.Context(), request.WithContext(ctx))
+	timer := time.AfterFunc(run.server.requestTimeout, func() { cancel(run.server.timeoutError()) })
+	response, err := run.server.do(request.Context(), request.WithContext(ctx))
 	timer.Stop()
 	if err != nil {
 		stop()
@@ -53,13 +53,13 @@ func (p *scriptRun) open(step string, request *http.Request) (*serverResponse, e
 		return readResponse(response, false)
 	}
 	w := &watch{step: step, events: make(chan event, eventBuffer), stop: stop}
-	p.watches = append(p.watches, w)
+	run.watches = append(run.watches, w)
 	go w.read(ctx, response)
 	return &serverResponse{code: response.StatusCode, header: response.Header}, nil
 }
 
-// read sends the events of a watch to the channel w.events until the watch ends. Events that the script has not
-// consumed by then are dropped.
+// read sends the events of the watch to the channel w.events until the watch ends. Events that the script has not
+// consumed until then are dropped.
 func (w *watch) read(ctx context.Context, response *http.Response) {
 	defer response.Body.Close()
 	defer close(w.events)
@@ -86,9 +86,9 @@ func (w *watch) read(ctx context.Context, response *http.Response) {
 	}
 }
 
-// take returns the received events as soon as at least n have arrived and no further event has arrived for the duration
-// quiet.
-func (w *watch) take(n int, quiet time.Duration) []event {
+// takeEvents returns the received events as soon as at least n have arrived and then no further event arrives for the
+// duration quiet. It returns fewer than n events if the watch ends or no event arrives for eventTimeout.
+func (w *watch) takeEvents(n int, quiet time.Duration) []event {
 	taken := w.unconsumed
 	w.unconsumed = nil
 	for {
@@ -108,14 +108,15 @@ func (w *watch) take(n int, quiet time.Duration) []event {
 	}
 }
 
-// watchOf returns the watch whose events an expectation states; an error if there is none.
-func (p *scriptRun) watchOf(e *expectation) (*watch, error) {
-	for i := len(p.watches) - 1; i >= 0; i-- {
-		if w := p.watches[i]; e.from == "" || e.from == w.step {
+// watchOf returns the watch whose events e states: that of e.watchStep, or the last one. It returns an error if there is
+// no such watch.
+func (run *scriptRun) watchOf(e *expectation) (*watch, error) {
+	for i := len(run.watches) - 1; i >= 0; i-- {
+		if w := run.watches[i]; e.watchStep == "" || e.watchStep == w.step {
 			return w, nil
 		}
 	}
-	return nil, fmt.Errorf("expected an earlier WATCH step %q, found none", e.from)
+	return nil, fmt.Errorf("expected an earlier WATCH step %q, found none", e.watchStep)
 }
 
 // parseEvents parses a YAML list of maps with one field each: the field name is the type of the event, the field value
@@ -139,24 +140,24 @@ func parseEvents(text string) ([]event, error) {
 	return events, nil
 }
 
-func compareEvents(p *scriptRun, e *expectation, _ *serverResponse) []string {
+func compareEvents(run *scriptRun, e *expectation, _ *serverResponse) []string {
 	expected, err := parseEvents(e.text)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	w, err := p.watchOf(e)
+	w, err := run.watchOf(e)
 	if err != nil {
 		return []string{err.Error()}
 	}
 	quiet := quietPeriod
-	if p.recording {
+	if run.recording {
 		quiet = quietRecording
 	}
-	received := w.take(len(expected), quiet)
-	m := matcher{expand: p.variables.expand, subset: true}
+	received := w.takeEvents(len(expected), quiet)
+	m := matcher{expand: run.variables.expand, subset: true}
 	m.match(nil, eventsValue(expected), eventsValue(received))
-	if p.recording && len(m.complaints) > 0 {
-		w.unconsumed = received // retained, so that record can use the events
+	if run.recording && len(m.complaints) > 0 {
+		w.unconsumed = received // retained for record, which uses the events
 	}
 	return m.complaints
 }
@@ -170,8 +171,8 @@ func eventsValue(events []event) document.Value {
 }
 
 // recordEvents records new events with their type and name, and updates the patterns of existing events.
-func recordEvents(p *scriptRun, e *expectation, _ *serverResponse) (string, error) {
-	w, err := p.watchOf(e)
+func recordEvents(run *scriptRun, e *expectation, _ *serverResponse) (string, error) {
+	w, err := run.watchOf(e)
 	if err != nil {
 		return "", err
 	}
@@ -181,15 +182,15 @@ func recordEvents(p *scriptRun, e *expectation, _ *serverResponse) (string, erro
 			return "", err
 		}
 	}
-	received := w.take(0, quietRecording)
-	m := matcher{expand: p.variables.expand, subset: true}
+	received := w.takeEvents(0, quietRecording)
+	m := matcher{expand: run.variables.expand, subset: true}
 	for i, r := range received {
 		pattern := document.NewMap(document.Field{Name: "metadata", Value: document.NewMap(
 			document.Field{Name: "name", Value: maskedMetadata(r.object.Get("metadata")).Get("name")})})
 		if i < len(expected) && expected[i].kind == r.kind {
 			pattern = expected[i].object
 		}
-		received[i].object = p.masked(m.updated(pattern, r.object))
+		received[i].object = run.masked(m.updatePattern(pattern, r.object))
 	}
 	if len(received) == 0 {
 		return none + "\n", nil
