@@ -32,7 +32,7 @@ import (
 	"github.com/cadastre/cadastre/apiserver"
 )
 
-// shutdownTimeout is the maximum time that active requests have to finish after the server is stopped.
+// shutdownTimeout is the maximum time that stopping a server waits for active requests.
 const shutdownTimeout = 5 * time.Second
 
 // Option changes the configuration of a server; see [WithoutControllers].

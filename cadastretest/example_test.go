@@ -14,7 +14,8 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestTwoManagers checks that a field of another field manager causes a conflict. It is printed in docs/testing.md.
+// TestTwoManagers checks that an apply which changes a field of another field manager is rejected with a conflict.
+// docs/testing.md contains this test.
 func TestTwoManagers(t *testing.T) {
 	t.Parallel()
 	client := kubernetes.NewForConfigOrDie(cadastretest.Start(t))
@@ -26,7 +27,7 @@ func TestTwoManagers(t *testing.T) {
 	}
 	blue := corev1.ConfigMap("shop", "default").WithData(map[string]string{"color": "blue"})
 	if _, err := shops.Apply(t.Context(), blue, metav1.ApplyOptions{FieldManager: "bob"}); !apierrors.IsConflict(err) {
-		t.Errorf("received %v, want a conflict", err)
+		t.Errorf("Apply() = %v, want a conflict", err)
 	}
 }
 

@@ -20,8 +20,8 @@ var cliSections = []string{"## Synopsis", "## Example", "## Flags", "## Exit cod
 // flagInCode matches a flag in inline code: `--force`, `-f`.
 var flagInCode = regexp.MustCompile("`(--?[a-zA-Z][-a-z]*)")
 
-// TestCLIPages checks that docs/cli contains one page for each verb of the command line and no others, and that each page has all
-// sections, a transcript and the usage line of each command, and lists only flags of the verb.
+// TestCLIPages checks that docs/cli contains one page for each verb of the command line and no further pages. Each page must have
+// all sections of cliSections, a transcript, and the usage line of each command, and must list only flags of the verb.
 func TestCLIPages(t *testing.T) {
 	command := cli.Command()
 	command.InitDefaultHelpCmd()
@@ -49,7 +49,7 @@ func TestCLIPages(t *testing.T) {
 	}
 }
 
-// checkCLIPage checks the page of one verb.
+// checkCLIPage checks the named page in docs/cli, which describes verb; see TestCLIPages.
 func checkCLIPage(t *testing.T, name string, verb *cobra.Command) {
 	text := readPage(t, name)
 	if !strings.HasPrefix(text, "# cadastre "+verb.Name()+"\n\n") {
@@ -115,7 +115,7 @@ func flagsOf(c *cobra.Command) []string {
 	return names
 }
 
-// readPage returns the content of a file.
+// readPage returns the content of the named file in docs.
 func readPage(t *testing.T, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(name)

@@ -25,7 +25,8 @@ type client struct {
 	http   *http.Client
 }
 
-// newClient starts a server for the test and marks the test as parallel.
+// newClient starts a server that stops at the end of the test, and returns a client of it with all permissions. It
+// also calls t.Parallel.
 func newClient(t *testing.T) *client {
 	t.Helper()
 	t.Parallel()
@@ -81,13 +82,15 @@ func (c *client) call(method, path, body string, headers ...string) answer {
 	return answer{c.t, response.StatusCode, string(text)}
 }
 
-// apply applies a ConfigMap. fields are its fields besides metadata, as JSON without the outer braces.
+// apply applies the named ConfigMap as manager. fields are the fields of the ConfigMap besides metadata, as JSON
+// without the outer braces.
 func (c *client) apply(name, manager, fields string, headers ...string) answer {
 	c.t.Helper()
 	return c.call("PATCH", configMaps+"/"+name+"?fieldManager="+manager, configMap(name, fields), append(headers, applyType)...)
 }
 
-// configMap returns the JSON of a ConfigMap. fields are its fields besides metadata, as JSON without the outer braces.
+// configMap returns the JSON of the named ConfigMap. fields are the fields of the ConfigMap besides metadata, as
+// JSON without the outer braces.
 func configMap(name, fields string) string {
 	return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `"},` + fields + `}`
 }
@@ -112,7 +115,8 @@ func (a answer) wantText(texts ...string) answer {
 	return a
 }
 
-// get returns the value at a path of names in the body as JSON, or "" if it is absent or null.
+// get returns the JSON of the value at path, which consists of field names, in the body; "" if the value is absent
+// or null.
 func (a answer) get(path ...string) string {
 	a.t.Helper()
 	var v any

@@ -34,8 +34,8 @@ var updating = os.Getenv("CADASTRE_UPDATE") != ""
 // cadastre serve runs in the background until the end of the page. A block inside an HTML comment is setup, which the rendered
 // page does not show.
 //
-// The address 127.0.0.1:6443 and the folder /tmp/demo of a page are replaced by a free port and a temporary folder. Times,
-// UIDs and revisions may differ. CADASTRE_UPDATE=1 writes the actual output into the page.
+// The address 127.0.0.1:6443 and the folder /tmp/demo of a page are replaced with a free port and a temporary folder. Times, UIDs
+// and revisions may differ from the page. CADASTRE_UPDATE=1 writes the actual output into the page.
 func TestConsole(t *testing.T) {
 	for _, tool := range []string{"curl", "jq", "sh"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -126,7 +126,8 @@ func (p *page) run(t *testing.T, steps []step) {
 	}
 }
 
-// update writes the page with new outputs. received maps the line of a step to its output; other steps keep theirs.
+// update writes the page with new outputs. received maps the line of a step to its new output; steps that received does not
+// contain keep their output.
 func (p *page) update(t *testing.T, steps []step, received map[int]string) {
 	var lines []string
 	done := 0
@@ -171,13 +172,13 @@ func masked(text string) string {
 	return withoutEmptyEnds(text)
 }
 
-// withoutEmptyEnds removes leading and trailing empty lines and keeps the indentation of the first line.
+// withoutEmptyEnds returns text without leading and trailing empty lines. It keeps the indentation of the first line.
 func withoutEmptyEnds(text string) string {
 	return strings.TrimLeft(strings.TrimRight(text, " \n"), "\n")
 }
 
-// The program, address and folder in the commands of pages. A session replaces them by the test binary, the address of its server
-// and a temporary folder.
+// The program, address and folder in the commands of pages. A session replaces them with the test binary, the address of its
+// server and a temporary folder.
 const (
 	shownProgram = "go run ./cmd/cadastre"
 	shownAddress = "127.0.0.1:6443"
@@ -217,7 +218,8 @@ func startSession(t *testing.T) *session {
 	return s
 }
 
-// run executes a command of a page and returns its output with the address and the folder of the page.
+// run executes command, a command of a page, and returns its output. In the output it replaces the address of the server and the
+// temporary folder with those of the page.
 func (s *session) run(t *testing.T, command string) string {
 	command = strings.NewReplacer(shownProgram, "cadastre", shownAddress, s.address, shownFolder, s.folder).Replace(command)
 	var output string
@@ -232,7 +234,7 @@ func (s *session) run(t *testing.T, command string) string {
 // endOfOutput is the line that the shell prints after each command.
 const endOfOutput = "\x04\n"
 
-// send executes a command in the shell and returns its output.
+// send executes command in the shell and returns its output.
 func (s *session) send(t *testing.T, command string) string {
 	if _, err := fmt.Fprintf(s.shell, "%s\nprintf '\\004\\n'\n", command); err != nil {
 		t.Fatal(err)
@@ -253,8 +255,8 @@ func (s *session) send(t *testing.T, command string) string {
 // readyTimeout is the maximum time until a server is ready.
 const readyTimeout = 30 * time.Second
 
-// serve starts a server, which stops at the end of the test, and returns its output until it is ready, or its whole output if
-// it fails to start.
+// serve starts cadastre serve with arguments, and stops it at the end of the test. It returns what the server prints until the
+// server is ready or, if the server fails to start, its whole output.
 func (s *session) serve(t *testing.T, arguments []string) string {
 	output, err := os.CreateTemp(t.TempDir(), "output")
 	if err != nil {
@@ -286,13 +288,13 @@ func (s *session) serve(t *testing.T, arguments []string) string {
 	}
 	if !hasEnded {
 		s.address = strings.TrimPrefix(string(ready), "ready https://")
-		t.Cleanup(func() { stop(t, server, ended) })
+		t.Cleanup(func() { stopServer(t, server, ended) })
 	}
 	return string(content)
 }
 
-// stop sends SIGINT to a server and waits until it has exited with code 0.
-func stop(t *testing.T, server *exec.Cmd, ended <-chan error) {
+// stopServer sends SIGINT to server and waits until it has exited. It fails the test if the exit code is not 0.
+func stopServer(t *testing.T, server *exec.Cmd, ended <-chan error) {
 	_ = server.Process.Signal(os.Interrupt)
 	if err := <-ended; err != nil {
 		t.Errorf("cadastre serve exited with %v after SIGINT, want exit code 0", err)

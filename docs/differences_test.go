@@ -47,7 +47,7 @@ func TestDifferenceWritingAgainIsNoChangeOfOrder(t *testing.T) {
 		return c.call("PATCH", "/api/v1/namespaces/default/secrets/s?fieldManager="+manager,
 			`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},`+fields+`}`, applyType).want(200, 201).get("metadata", "resourceVersion")
 	}
-	write("alice", `"stringData":{"a":"1"}`) // stored as data, so that applying stringData never equals the live object
+	write("alice", `"stringData":{"a":"1"}`) // the server stores stringData as data, so an apply of stringData is never equal to the live object
 	before := write("bob", `"data":{"b":"Mg=="}`)
 	time.Sleep(1100 * time.Millisecond) // times in managedFields have a resolution of one second
 	if after := write("alice", `"stringData":{"a":"1"}`); after != before {

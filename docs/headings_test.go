@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// vagueWords matches words that do not name a topic in a heading: a search for "authentication" does not find "Who may come".
+// vagueWords matches words of headings that do not name a topic: a reader who searches for "authentication" does not find the
+// heading "Who may come".
 var vagueWords = regexp.MustCompile(`(?i)\b(who|whom|whose|whoever|whatever|nobody|somebody|anybody|they|them|says?|told|things?|others|ways?|what (they|it|is|are))\b`)
 
 // TestHeadings checks that headings of the manual and of the README contain no vague words, and that no page has two equal

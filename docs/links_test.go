@@ -47,7 +47,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// checkLink returns the problem of a link in a page; "" if there is none or the link is to another site. headings caches the
+// checkLink returns the problem of link, a link in page; "" if there is none or link refers to another site. headings caches the
 // anchors of pages by file name.
 func checkLink(t *testing.T, page, link string, headings map[string][]string) string {
 	target, err := url.Parse(link)
@@ -76,8 +76,8 @@ func checkLink(t *testing.T, page, link string, headings map[string][]string) st
 	return ""
 }
 
-// anchors returns the fragments that GitHub generates for a page's headings: in lower case, with spaces replaced by hyphens and
-// other punctuation removed.
+// anchors returns the fragments that GitHub generates for the headings of page: in lower case, with spaces replaced with hyphens
+// and all other punctuation removed.
 func anchors(page string) []string {
 	all := []string{""}
 	for _, line := range strings.Split(withoutCode(page), "\n") {
@@ -99,7 +99,7 @@ func anchors(page string) []string {
 	return all
 }
 
-// withoutCode returns a page in which the lines of fenced code blocks are empty, so that line numbers remain.
+// withoutCode returns page with empty lines in place of the lines of fenced code blocks, so that line numbers do not change.
 func withoutCode(page string) string {
 	lines := strings.Split(page, "\n")
 	isCode := false

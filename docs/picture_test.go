@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// picture is the SVG file of a terminal session that the README shows.
-const picture = "picture.svg"
+// pictureFile is the SVG file of a terminal session that the README shows.
+const pictureFile = "picture.svg"
 
-// commands are the commands of the terminal session. Commands without a dollar sign are executed but not drawn.
+// commands are the commands of the terminal session. A command that does not start with a dollar sign is executed but not drawn.
 var commands = []string{
 	`export KUBECONFIG=/tmp/demo/data/kubeconfig`,
 	`shop() { echo "{apiVersion: v1, kind: ConfigMap, metadata: {name: shop}, data: {$1}}"; }`,
@@ -33,19 +33,19 @@ func TestPicture(t *testing.T) {
 		printed := s.run(t, strings.Replace(typed, "cadastre blame", "cadastre blame --color always", 1))
 		if shown {
 			lines = append(lines, "\x1b[1m"+command+"\x1b[0m")
-			lines = append(lines, aligned(strings.Split(strings.TrimSpace(withFixedValues(printed)), "\n"))...)
+			lines = append(lines, alignFirstColumn(strings.Split(strings.TrimSpace(withFixedValues(printed)), "\n"))...)
 			lines = append(lines, "")
 		}
 	}
 	got := draw(lines[:len(lines)-1])
-	want, err := os.ReadFile(picture)
+	want, err := os.ReadFile(pictureFile)
 	if err == nil && got == string(want) {
 		return
 	}
 	if !updating {
-		t.Fatalf("%s differs from the output of its commands (%v): run CADASTRE_UPDATE=1 go test ./docs; want\n%s", picture, err, strings.Join(lines, "\n"))
+		t.Fatalf("%s differs from the output of its commands (%v): run CADASTRE_UPDATE=1 go test ./docs; want\n%s", pictureFile, err, strings.Join(lines, "\n"))
 	}
-	if err := os.WriteFile(picture, []byte(got), 0o644); err != nil {
+	if err := os.WriteFile(pictureFile, []byte(got), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -66,8 +66,8 @@ var fixedValues = []struct {
 // depends on the ages.
 var bar = regexp.MustCompile("^(.*?) *((?:\x1b\\[0m)?) \\| ?")
 
-// aligned pads the first column of cadastre blame to the width of its widest cell.
-func aligned(lines []string) []string {
+// alignFirstColumn pads the first column of lines, the output of cadastre blame, to the width of its widest cell.
+func alignFirstColumn(lines []string) []string {
 	width := 0
 	for _, line := range lines {
 		if parts := bar.FindStringSubmatch(line); parts != nil {
@@ -83,7 +83,7 @@ func aligned(lines []string) []string {
 	return lines
 }
 
-// withFixedValues returns text with fixed times, UIDs, revisions and ages.
+// withFixedValues returns text with the replacements of fixedValues for times, UIDs, revisions and ages.
 func withFixedValues(text string) string {
 	for _, m := range fixedValues {
 		text = m.pattern.ReplaceAllString(text, m.text)
@@ -97,10 +97,10 @@ const (
 	paper, ink                      = "#1e2430", "#d8dee9"
 )
 
-// inks maps the codes of terminal colors to colors of the picture.
-var inks = map[string]string{"1": "#ffffff", "36": "#88c0d0", "33": "#ebcb8b", "35": "#b48ead", "32": "#a3be8c", "34": "#81a1c1"}
+// inkColors maps the codes of terminal colors to colors of the picture.
+var inkColors = map[string]string{"1": "#ffffff", "36": "#88c0d0", "33": "#ebcb8b", "35": "#b48ead", "32": "#a3be8c", "34": "#81a1c1"}
 
-// draw returns an SVG of terminal lines.
+// draw returns an SVG that shows lines as a terminal would.
 func draw(lines []string) string {
 	widest := 0
 	for _, line := range lines {
@@ -121,11 +121,12 @@ func draw(lines []string) string {
 // escapes matches the escape sequences of terminal colors.
 var escapes = regexp.MustCompile("\x1b\\[(\\d+)m")
 
-// coloured converts a terminal line to SVG text. Spaces become non-breaking, because SVG collapses other spaces.
+// coloured converts line, a terminal line with color codes, to SVG text. It replaces spaces with non-breaking spaces, because
+// SVG collapses consecutive ordinary spaces.
 func coloured(line string) string {
 	line = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", " ", "\u00a0").Replace(line)
 	return escapes.ReplaceAllStringFunc(line, func(escape string) string {
-		colour := inks[escapes.FindStringSubmatch(escape)[1]]
+		colour := inkColors[escapes.FindStringSubmatch(escape)[1]]
 		if colour == "" {
 			return "</tspan>"
 		}

@@ -42,10 +42,10 @@ func TestFlags(t *testing.T) {
 			text = strings.TrimSuffix(text, " |\n") + " " + escaped(rest) + " |\n" // a continuation line
 		}
 	}
-	generated(t, configurationPage, "flags", text)
+	checkGenerated(t, configurationPage, "flags", text)
 }
 
-// escaped returns the text of a Markdown table cell, with escaped vertical bars.
+// escaped returns cell, the text of a cell of a Markdown table, with its vertical bars escaped.
 func escaped(cell string) string { return strings.ReplaceAll(cell, "|", `\|`) }
 
 // TestKinds checks that the table of kinds lists the built-in kinds.
@@ -70,7 +70,7 @@ func TestKinds(t *testing.T) {
 		text += fmt.Sprintf("| %s%s | %s | %s | %s | %s | %s |\n",
 			k.Name, note, k.Resource, strings.Join(k.ShortNames, ", "), strings.Join(at, ", "), namespaced, strings.Join(k.Subresources, ", "))
 	}
-	generated(t, resourcesPage, "kinds", text)
+	checkGenerated(t, resourcesPage, "kinds", text)
 }
 
 // TestMetrics checks that the table of metrics lists all metrics: those in the response of /metrics, and registered metrics
@@ -100,12 +100,12 @@ func TestMetrics(t *testing.T) {
 		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |\n", name, kind[name], about[name]))
 	}
 	slices.Sort(rows)
-	generated(t, operationsPage, "metrics", "| Metric | Type | Meaning |\n|---|---|---|\n"+strings.Join(rows, ""))
+	checkGenerated(t, operationsPage, "metrics", "| Metric | Type | Meaning |\n|---|---|---|\n"+strings.Join(rows, ""))
 }
 
-// generated fails the test if a generated section of a page differs from text. If updating is set, it writes text into the page
-// instead.
-func generated(t *testing.T, page, name, text string) {
+// checkGenerated fails the test if the named generated section of page differs from text. If updating is set, it writes text
+// into the page instead.
+func checkGenerated(t *testing.T, page, name, text string) {
 	t.Helper()
 	content := readPage(t, page)
 	_, rest, found := strings.Cut(content, "<!-- "+name+": written by CADASTRE_UPDATE=1 go test ./docs -->\n")
@@ -120,7 +120,7 @@ func generated(t *testing.T, page, name, text string) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s: the table of %s is out of date: run CADASTRE_UPDATE=1 go test ./docs; got\n%s\nwant\n%s", page, name, was, text)
+		t.Errorf("%s: the table of %s is out of date: run CADASTRE_UPDATE=1 go test ./docs; the page contains\n%s\nwant\n%s", page, name, was, text)
 	}
 }
 
