@@ -18,7 +18,7 @@ import (
 const migrationSwitch, kubectlMigrationSwitch = "CADASTRE_CSA_MIGRATION", "KUBECTL_ENABLE_CSA_MIGRATION"
 
 // errNoManager is the usage error of verbs that require --manager.
-var errNoManager = errors.New("--manager: expected the name of a field manager, received none")
+var errNoManager = errors.New("--manager must be set to the name of a field manager")
 
 type applyFlags struct {
 	connection             connection
@@ -30,7 +30,7 @@ type applyFlags struct {
 	onlyCreate, onlyUpdate bool
 	dryRun                 bool
 	quiet                  quietFlag
-	// The fields below are set by check.
+	// check sets the fields below.
 	forced             forcedPaths
 	appliedDefinitions *appliedDefinitions
 	unsetPaths         []ownership.PathExpression
@@ -130,14 +130,15 @@ func (f *applyFlags) participle() string {
 	return "applied"
 }
 
-// applyFiles applies the objects of all input files in order. It returns an error if one of them failed.
+// applyFiles applies the objects of all input files in order. An object that fails does not stop the run; applyFiles then
+// returns an error that states how many objects failed.
 func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return err
 	}
 	manifests, err := f.input.read(ctx, stdin)
 	if err != nil {
-		return nothingDone(err, f.participle())
+		return withNothingDone(err, f.participle())
 	}
 	c, namespace, err := f.connection.open()
 	if err != nil {
@@ -152,7 +153,7 @@ func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stde
 		warned.w = stderr
 		return f.applyOne(ctx, c, namespace, m, stdout, stderr)
 	})
-	if !isServerLost(err) { // without a response, it is unknown which paths were used
+	if !isServerLost(err) { // without a response, it is unknown which paths of --force-path had an effect
 		f.forced.reportUnused(stderr)
 	}
 	return err

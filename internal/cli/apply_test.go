@@ -75,7 +75,7 @@ func TestOnlyCreateLosesRace(t *testing.T) {
 }
 
 // TestForcePathLosesRace checks that conflicts are evaluated again if the object changes after it was read, and that only
-// those that --force-path covers are forced.
+// conflicts that --force-path covers are forced.
 func TestForcePathLosesRace(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 2)
 	path, err := ownership.ParsePath("data.a")

@@ -26,14 +26,14 @@ type applyOperation struct {
 	exists  bool
 	// original is the live object as it was read before any write of this operation.
 	original apply.Object
-	// takeover is the strategy that migrates fields from client-side apply to the manager. previousManagers are the field
-	// managers that lose these fields.
+	// takeover is the strategy that moves the fields of client-side apply to the field manager that applies. previousManagers
+	// are the field managers that lose these fields.
 	takeover         takeoverMode
 	previousManagers []string
 	// simulatedEntries are the managed fields entries that the pending migration would produce. They are nil if no
 	// migration is pending.
 	simulatedEntries []apply.Entry
-	// ownersRewritten reports that managedFields were migrated, but the configuration was not applied.
+	// ownersRewritten is true while managedFields are migrated on the server and the configuration is not applied yet.
 	ownersRewritten bool
 }
 
@@ -149,19 +149,19 @@ func (a *applyOperation) apply(ctx context.Context) (apply.Object, error) {
 	return a.simulateMigration(ctx, after, err)
 }
 
-// applyWithRetry applies the configuration. If --force-path covers all conflicts, it applies again with force, and with the
-// resourceVersion that was read as a precondition; if the object has changed in between, it reads the object and evaluates
-// the conflicts again.
+// applyWithRetry applies the configuration. If --force-path covers all conflicts, it applies again with force. The
+// precondition of that second apply is the resourceVersion that was read; if the object has changed since, applyWithRetry
+// reads the object and evaluates the conflicts again.
 func (a *applyOperation) applyWithRetry(ctx context.Context, dryRun bool) (apply.Object, error) {
 	for attempt := 0; ; attempt++ {
 		after, err := a.sendFirstAttempt(ctx, dryRun)
 		live := a.withConflictOwners(ctx, err)
 		maskedLive, configured := a.target.masked(live.Document, a.config)
-		all := conflictsOf(err, a.manager, apply.Object{Document: maskedLive, Entries: live.Entries}, configured)
-		if len(all) == 0 {
+		conflicts := conflictsOf(err, a.manager, apply.Object{Document: maskedLive, Entries: live.Entries}, configured)
+		if len(conflicts) == 0 {
 			return after, err
 		}
-		if unforced := a.forced.unforced(a.live, a.remainingConflicts(all)); len(unforced) > 0 {
+		if unforced := a.forced.unforced(a.live, a.remainingConflicts(conflicts)); len(unforced) > 0 {
 			return after, &conflictsError{unforced}
 		}
 		after, err = a.sendWithPrecondition(ctx, "resourceVersion", true, dryRun)
@@ -229,8 +229,8 @@ func (a *applyOperation) isNoOp(after apply.Object) bool {
 
 func revision(o apply.Object) string { return o.Document.Lookup("metadata", "resourceVersion").Text() }
 
-// isSameObject reports whether two objects are equal except for the timestamps of their managed fields entries. It is
-// used for dry runs, whose results have no resourceVersion of their own.
+// isSameObject reports whether a and b are equal except for the timestamps of their managed fields entries. It detects
+// no-ops in dry runs, whose results have no resourceVersion of their own to compare.
 func isSameObject(a, b apply.Object) bool {
 	return document.Equal(a.Document, b.Document) &&
 		slices.EqualFunc(a.Entries, b.Entries, func(x, y apply.Entry) bool { return isSameEntry(x, y) && x.FieldsV1 == y.FieldsV1 })

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// batch runs a verb on one object after the other. An object that fails does not stop the run. If the server does not
-// respond or the output cannot be written, the run stops and lists the objects that were not processed.
+// batch runs a verb, such as apply, on several objects in order. An object that fails does not stop the run. If the
+// server does not respond or the output cannot be written, the run stops and lists the objects that were not processed.
 type batch struct {
 	verb string
 	// participle is the past participle of the verb in messages about processed objects, such as "not applied".
@@ -19,17 +19,18 @@ type batch struct {
 	stdout, stderr io.Writer
 }
 
-// run processes the objects and prints each error. The returned error states how many objects failed.
-func (b batch) run(all []manifest, one func(m manifest, stdout, stderr io.Writer) error) error {
-	b.progress.addTotal(len(all))
+// run calls process for each manifest, and prints its output and its error. The error that run returns states how many
+// objects failed.
+func (b batch) run(manifests []manifest, process func(m manifest, stdout, stderr io.Writer) error) error {
+	b.progress.addTotal(len(manifests))
 	defer b.progress.clearBar()
 	failed := 0
-	for i, m := range all {
+	for i, m := range manifests {
 		var out, errOut bytes.Buffer
-		err := one(m, &out, &errOut)
+		err := process(m, &out, &errOut)
 		if noResponse := (*cluster.NoResponseError)(nil); errors.As(err, &noResponse) {
 			b.progress.clearBar()
-			return errors.Join(write(b.stderr, &errOut), b.stoppedByServer(all, i, failed, noResponse))
+			return errors.Join(write(b.stderr, &errOut), b.reportServerLoss(manifests, i, failed, noResponse))
 		}
 		if err != nil {
 			failed++
@@ -42,12 +43,12 @@ func (b batch) run(all []manifest, one func(m manifest, stdout, stderr io.Writer
 		})
 		if writeErr != nil {
 			b.progress.clearBar()
-			return b.stoppedByOutput(all, i, failed, err == nil, writeErr)
+			return b.reportOutputLoss(manifests, i, failed, err == nil, writeErr)
 		}
 		b.progress.step()
 	}
 	if failed > 0 {
-		return fmt.Errorf("%s: %d of %d objects failed", b.verb, failed, len(all))
+		return fmt.Errorf("%s: %d of %d objects failed", b.verb, failed, len(manifests))
 	}
 	return nil
 }
@@ -57,26 +58,28 @@ func write(w io.Writer, text *bytes.Buffer) error {
 	return err
 }
 
-// stoppedByServer prints the objects that were not processed because the server does not respond, which are all[at] and
-// those after it, and returns the error of the run. The results of earlier objects have been printed.
-func (b batch) stoppedByServer(all []manifest, at, failed int, noResponse *cluster.NoResponseError) error {
+// reportServerLoss ends the run because the server did not respond to a request about manifests[index]. It prints that
+// manifests[index] and all later objects were not processed, and returns the error of the run. The results of earlier
+// objects have been printed already.
+func (b batch) reportServerLoss(manifests []manifest, index, failed int, noResponse *cluster.NoResponseError) error {
 	if noResponse.OutcomeUnknown {
-		fmt.Fprintf(b.stderr, "%s: may have been %s; the server did not respond\n", all[at].name(), b.participle)
+		fmt.Fprintf(b.stderr, "%s: may have been %s; the server did not respond\n", manifests[index].name(), b.participle)
 	} else {
-		b.reportSkipped(all[at : at+1])
+		b.reportSkipped(manifests[index : index+1])
 	}
-	b.reportSkipped(all[at+1:])
-	return fmt.Errorf("%s: stopped after %d of %d objects, %d failed: %w", b.verb, at, len(all), failed, noResponse)
+	b.reportSkipped(manifests[index+1:])
+	return fmt.Errorf("%s: stopped after %d of %d objects, %d failed: %w", b.verb, index, len(manifests), failed, noResponse)
 }
 
-// stoppedByOutput prints the objects that were not processed because the output cannot be written, which are those after
-// all[at], and returns the error of the run. all[at] itself is printed if it was processed (done).
-func (b batch) stoppedByOutput(all []manifest, at, failed int, done bool, writeErr error) error {
+// reportOutputLoss ends the run because the result of manifests[index] cannot be written. It prints that all later
+// objects were not processed, and returns the error of the run. done means that manifests[index] itself was processed,
+// which is printed too.
+func (b batch) reportOutputLoss(manifests []manifest, index, failed int, done bool, writeErr error) error {
 	if done {
-		fmt.Fprintf(b.stderr, "%s: %s, but the result could not be printed\n", all[at].name(), b.participle)
+		fmt.Fprintf(b.stderr, "%s: %s, but the result could not be printed\n", manifests[index].name(), b.participle)
 	}
-	b.reportSkipped(all[at+1:])
-	return fmt.Errorf("%s: stopped after %d of %d objects, %d failed: %w", b.verb, at+1, len(all), failed, outputError(writeErr))
+	b.reportSkipped(manifests[index+1:])
+	return fmt.Errorf("%s: stopped after %d of %d objects, %d failed: %w", b.verb, index+1, len(manifests), failed, outputError(writeErr))
 }
 
 func (b batch) reportSkipped(manifests []manifest) {
@@ -85,15 +88,15 @@ func (b batch) reportSkipped(manifests []manifest) {
 	}
 }
 
-// nothingDone adds to an error that no object was processed. It returns usage errors unchanged.
-func nothingDone(err error, participle string) error {
+// withNothingDone returns err with the addition that no object was processed. It returns usage errors unchanged.
+func withNothingDone(err error, participle string) error {
 	if usage := (*usageError)(nil); errors.As(err, &usage) {
 		return err
 	}
 	return fmt.Errorf("%w; nothing was %s", err, participle)
 }
 
-// isServerLost reports whether a request got no response, in which case later requests would fail as well.
+// isServerLost reports whether err means that a request got no response. Later requests would then fail as well.
 func isServerLost(err error) bool {
 	var noResponse *cluster.NoResponseError
 	return errors.As(err, &noResponse)

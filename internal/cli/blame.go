@@ -85,30 +85,30 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 		_, err := fmt.Fprintln(stdout, t)
 		return err
 	}
-	others, err := otherVersions(ctx, c, t, o)
+	byVersion, err := otherVersions(ctx, c, t, o)
 	if err != nil {
 		return err
 	}
 	view := blameView{w: stdout, now: time.Now(), version: o.Document.Get("apiVersion").Text(), palette: newPalette(coloured)}
 	if f.by == "manager" {
-		all, err := managersOfObject(ctx, c, t, o, others)
+		entries, err := managersOfObject(ctx, c, t, o, byVersion)
 		if err != nil {
 			return err
 		}
-		if len(all) == 0 {
+		if len(entries) == 0 {
 			fmt.Fprintf(stderr, "%s: %v\n", t, errNoOwners)
 		}
-		return f.printManagers(view, all)
+		return f.printManagers(view, entries)
 	}
 	topology, err := topologyOrNil(ctx, c, t.kind)
 	if err != nil {
 		return err
 	}
-	lines, err := ownership.Blame(o, topology, slices.Collect(maps.Values(others))...)
+	lines, err := ownership.Blame(o, topology, slices.Collect(maps.Values(byVersion))...)
 	if err != nil {
 		return err
 	}
-	reportOtherVersions(stderr, t, lines, others)
+	reportOtherVersions(stderr, t, lines, byVersion)
 	if f.output.format != "text" {
 		return f.output.print(stdout, blameValue(lines))
 	}
@@ -116,16 +116,16 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 	return nil
 }
 
-func (f blameFlags) printManagers(view blameView, all []managed) error {
+func (f blameFlags) printManagers(view blameView, entries []managed) error {
 	if f.output.format != "text" {
-		return f.output.print(view.w, managersValue(all))
+		return f.output.print(view.w, managersValue(entries))
 	}
-	view.byManager(all)
+	view.byManager(entries)
 	return nil
 }
 
-// topologyOrNil returns the merge topology of a kind, or nil if the server does not publish an OpenAPI document or the
-// user may not read it. It returns an error only if the server does not respond.
+// topologyOrNil returns the merge topology of kind k. It returns nil if the server publishes no OpenAPI document, or if the
+// user may not read it; it returns an error only if the server does not respond.
 func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) (*schema.Type, error) {
 	t, err := c.Topology(ctx, k)
 	switch {
@@ -167,7 +167,7 @@ func (v blameView) byLine(lines []ownership.Line) {
 	}
 }
 
-// label returns the text of the owner column for a line: the field managers that own the field or, if there are none, the
+// label returns the text of the owner column for line: the field managers that own the field or, if it has no owner, the
 // state of the field.
 func (v blameView) label(line ownership.Line) string {
 	var parts []string
@@ -190,8 +190,8 @@ func (v blameView) label(line ownership.Line) string {
 	return strings.Join(parts, ", ")
 }
 
-// owner formats a managed fields entry with its age, and with its apiVersion if that differs from the object's, because the
-// same path may be a different field at that version.
+// owner formats e with its age. If the apiVersion of e differs from the object's, owner adds it, because a path may denote
+// a different field at that version.
 func (v blameView) owner(e apply.Entry) string {
 	text := entryName(e)
 	if e.APIVersion != v.version {

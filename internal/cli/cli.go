@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Main runs cadastre with the arguments and returns its exit code: 0 for success, 1 for failure, 2 for a usage error. Some
-// verbs, such as plan, document other codes.
+// Main runs cadastre with args and returns the exit code: 0 for success, 1 for failure, 2 for a usage error. Some verbs,
+// such as plan, document exit codes of their own.
 func Main(args []string, stdout, stderr io.Writer) int {
 	return run(Command(), args, stdout, stderr)
 }
@@ -21,14 +21,14 @@ func Main(args []string, stdout, stderr io.Writer) int {
 func run(command *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // after this, a second signal terminates the process immediately
+	context.AfterFunc(ctx, stop) // after the first signal, a second one terminates the process immediately
 	command.SetArgs(args)
 	checked := &checkedWriter{w: stdout}
 	command.SetOut(checked)
 	command.SetErr(stderr)
 	err := command.ExecuteContext(ctx)
 	if err == nil || checked.isWriteError(err) {
-		err = checked.failed() // a run whose output could not be written has failed
+		err = checked.firstError() // a run whose output could not be written has failed
 	}
 	if err == nil {
 		return 0
@@ -50,7 +50,7 @@ func run(command *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// exitError carries the exit code of a verb. If err is nil, nothing is printed.
+// exitError is an error with the exit code of the process. If its err is nil, no error message is printed.
 type exitError struct {
 	code int
 	err  error
@@ -74,7 +74,7 @@ func Command() *cobra.Command {
 	return command
 }
 
-// describeHelp sets the help text of --help for a command and its subcommands.
+// describeHelp sets the description of the flag --help for command and its subcommands.
 func describeHelp(command *cobra.Command) {
 	command.InitDefaultHelpFlag()
 	if f := command.Flags().Lookup("help"); f != nil {
@@ -104,7 +104,8 @@ func configureCompletion(command *cobra.Command) {
 	}
 }
 
-// subcommandArgs returns a check that rejects arguments of a command that has only subcommands, with the given names.
+// subcommandArgs returns an argument check for the command verb, which has only the subcommands names. It rejects every
+// argument, because cobra passes only arguments that are not a subcommand.
 func subcommandArgs(verb string, names []string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -114,7 +115,7 @@ func subcommandArgs(verb string, names []string) cobra.PositionalArgs {
 	}
 }
 
-// joinOr joins alternatives for a message: "a, b or c".
+// joinOr joins words to a list of alternatives for a message: "a, b or c".
 func joinOr(words []string) string {
 	last := len(words) - 1
 	if last < 1 {

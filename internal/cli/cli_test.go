@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" {
-				return os.Getuid() == 0, nil // root can read and write all files, so that scripts about permissions do not apply
+				return os.Getuid() == 0, nil // scripts about file permissions do not apply to root, which can read and write all files
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
@@ -111,9 +111,9 @@ func cut(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), content[:len(content)/2], 0o600))
 }
 
-// call implements the script command call FOLDER READYFILE METHOD PATH [BODY], which sends a request to the server whose
-// address is in READYFILE, with the administrator's certificate in the data folder. The method APPLY sends a Server-Side
-// Apply patch. ! call expects an error status.
+// call implements the script command call FOLDER READYFILE METHOD PATH [BODY]. It sends a request to the server whose
+// address is in the file READYFILE, with the administrator's certificate in the data folder FOLDER. The method APPLY sends
+// a Server-Side Apply patch. The script fails if the response has an error status, or with "! call" if it has not.
 func call(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 4 {
 		ts.Fatalf("usage: call FOLDER READYFILE METHOD PATH [BODY]")
@@ -125,8 +125,8 @@ func call(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// served implements the script command served FOLDER READYFILE PATH, which waits until a GET succeeds, such as that of a
-// custom resource whose definition was just created.
+// served implements the script command served FOLDER READYFILE PATH. It waits until a GET of PATH succeeds, for example
+// after the script has created the CustomResourceDefinition of the resource at PATH.
 func served(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: served FOLDER READYFILE PATH")
@@ -141,8 +141,8 @@ func served(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// send sends the request that the arguments of call describe, as the administrator, and returns the status code and body of
-// the response.
+// send sends the request that args, the arguments of the script command call, describe. It returns the status code and the
+// body of the response.
 func send(ts *testscript.TestScript, args []string) (status int, text string) {
 	line, _, _ := strings.Cut(ts.ReadFile(args[1]), "\n")
 	url := strings.TrimPrefix(line, "ready ")

@@ -18,9 +18,9 @@ import (
 // completionTimeout is the maximum duration of all requests of one completion.
 const completionTimeout = 2 * time.Second
 
-// completeObjects adds the completion of the arguments TYPE, NAME and TYPE/NAME, of --namespace and --context, and of the
-// flags in managerFlags, which it completes with the field managers of the object in the arguments. At most maxNames names
-// follow a type.
+// completeObjects adds shell completion to command: of the arguments TYPE, NAME and TYPE/NAME, of --namespace and
+// --context, and of the flags named in managerFlags, whose values are field managers of the object in the arguments. After
+// a TYPE, it completes at most maxNames names.
 func completeObjects(command *cobra.Command, connection *connection, maxNames int, managerFlags ...string) {
 	command.ValidArgsFunction = func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
@@ -49,7 +49,7 @@ func completeConnection(command *cobra.Command, connection *connection) {
 	})
 }
 
-// completeWords adds the completion of a flag that accepts fixed words.
+// completeWords adds the completion of flag, which accepts only the given words.
 func completeWords(command *cobra.Command, flag string, words ...string) {
 	completeFlag(command, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -60,8 +60,8 @@ func completeFlag(command *cobra.Command, flag string, find cobra.CompletionFunc
 	}
 }
 
-// complete connects to the server that the flags select and calls find with a context limited by completionTimeout. It
-// returns no candidates if it cannot connect.
+// complete returns the candidates of find, which it calls with a client of the server that the flags select and with a
+// context that ends after completionTimeout. It returns no candidates if it cannot connect.
 func (c *connection) complete(ctx context.Context, find func(context.Context, *cluster.Cluster, string) []string) ([]string, cobra.ShellCompDirective) {
 	server, namespace, err := c.open()
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *connection) contextNames() []string {
 	return names
 }
 
-// completeObjectArgs returns the candidates for TYPE, or for NAME if the arguments already contain a type.
+// completeObjectArgs returns the candidates for TYPE or, if args already contain a type, for NAME.
 func completeObjectArgs(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string, maxNames int) []string {
 	if kind, _, slash := strings.Cut(toComplete, "/"); slash {
 		var candidates []string
@@ -123,7 +123,7 @@ func resourceNames(ctx context.Context, c *cluster.Cluster) []string {
 	return all
 }
 
-// objectNames returns the names of at most 500 objects of a resource; nil if they cannot be read.
+// objectNames returns the names of at most 500 objects of the given kind; nil if they cannot be read.
 func objectNames(ctx context.Context, c *cluster.Cluster, namespace, kind string) []string {
 	const maxNames = 500
 	k, err := c.FindKind(ctx, kind)
@@ -189,7 +189,8 @@ func completeManagers(command *cobra.Command, connection *connection, files *inp
 	})
 }
 
-// completeListItem completes the last item of a comma-separated list with the names that the list does not contain yet.
+// completeListItem completes the last item of toComplete, a comma-separated list, with those names that the list does not
+// contain yet.
 func completeListItem(toComplete string, names []string) []string {
 	before := toComplete[:strings.LastIndex(toComplete, ",")+1]
 	present := strings.Split(before, ",")

@@ -27,24 +27,24 @@ type conflict struct {
 	live, configured document.Value
 }
 
-// conflictsOf returns the conflicts in the server's response to an apply; nil if err is not a conflict. Live is the object
-// to which the configuration was applied.
+// conflictsOf returns the conflicts in err, the server's response to an apply of configured by manager to the object live.
+// It returns nil if err is not a conflict.
 func conflictsOf(err error, manager string, live apply.Object, configured document.Value) []conflict {
 	if !isApplyConflict(err) {
 		return nil
 	}
 	var refused *cluster.Error
 	errors.As(err, &refused)
-	var all []conflict
+	var conflicts []conflict
 	owned := ownedByOthers(manager, live)
 	seen := map[string]bool{}
 	for _, cause := range refused.Causes {
 		if cause.Reason == conflictReason && !seen[cause.Field] {
-			seen[cause.Field] = true // the response contains one cause per field manager, and several fields may have the same notation
-			all = append(all, resolveConflicts(cause.Field, owned[cause.Field], live, configured)...)
+			seen[cause.Field] = true // skips repeated causes: the response has one cause per field manager, and different fields may share a notation
+			conflicts = append(conflicts, resolveConflicts(cause.Field, owned[cause.Field], live, configured)...)
 		}
 	}
-	return all
+	return conflicts
 }
 
 const conflictReason = "FieldManagerConflict"
@@ -72,22 +72,23 @@ func ownedByOthers(manager string, live apply.Object) map[string][]conflict {
 	return owned
 }
 
-// resolveConflicts returns those of the fields that share a path notation whose values the apply would change, with both
-// values set.
-func resolveConflicts(field string, all []conflict, live apply.Object, configured document.Value) []conflict {
-	if len(all) == 0 {
+// resolveConflicts returns those of conflicts, which all have the notation field, whose values the apply would change. It
+// sets the live and the configured value of each.
+func resolveConflicts(field string, conflicts []conflict, live apply.Object, configured document.Value) []conflict {
+	if len(conflicts) == 0 {
 		return []conflict{{field: field}}
 	}
-	for i, c := range all {
-		all[i].live, all[i].configured = ownership.ValueAt(live.Document, c.path), configuredAt(configured, c.path)
+	for i, c := range conflicts {
+		conflicts[i].live, conflicts[i].configured = ownership.ValueAt(live.Document, c.path), configuredAt(configured, c.path)
 	}
-	if changed := slices.DeleteFunc(slices.Clone(all), func(c conflict) bool { return document.Equal(c.live, c.configured) }); len(changed) > 0 {
+	if changed := slices.DeleteFunc(slices.Clone(conflicts), func(c conflict) bool { return document.Equal(c.live, c.configured) }); len(changed) > 0 {
 		return changed
 	}
-	return all
+	return conflicts
 }
 
-// configuredAt returns the configured value at a path, or the unset marker if the path or one of its parents is unset.
+// configuredAt returns the value of config at path. If a marker unsets path or one of its parents, configuredAt returns the
+// marker.
 func configuredAt(config document.Value, path fieldset.Path) document.Value {
 	for i := range path {
 		if v := ownership.ValueAt(config, path[:i+1]); isUnsetMarker(v) {
@@ -109,18 +110,19 @@ func (c conflict) formattedValues() (theirs, yours string) {
 	return formatValuePair(c.live, c.configured)
 }
 
-// addConflict adds a field manager's entry to the conflict at the path or, if there is none yet, appends a new conflict.
-func addConflict(all []conflict, field string, path fieldset.Path, owner apply.Entry) []conflict {
-	for i, c := range all {
+// addConflict adds owner to the conflict at path or, if conflicts contain none at path yet, appends a new conflict. It
+// returns the extended slice.
+func addConflict(conflicts []conflict, field string, path fieldset.Path, owner apply.Entry) []conflict {
+	for i, c := range conflicts {
 		if c.path.Quoted() == path.Quoted() {
-			all[i].owners = append(all[i].owners, owner)
-			return all
+			conflicts[i].owners = append(conflicts[i].owners, owner)
+			return conflicts
 		}
 	}
-	return append(all, conflict{field: field, path: fieldset.New(path).Paths()[0], owners: []apply.Entry{owner}})
+	return append(conflicts, conflict{field: field, path: fieldset.New(path).Paths()[0], owners: []apply.Entry{owner}})
 }
 
-// isWithin reports whether the field is at a path or below it.
+// isWithin reports whether the field of the conflict is at path or below it.
 func (c conflict) isWithin(path fieldset.Path) bool {
 	return c.path != nil && !fieldset.New(c.path).Covered(fieldset.New(path)).IsEmpty()
 }

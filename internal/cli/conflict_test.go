@@ -15,18 +15,18 @@ import (
 func TestConflictsAllocations(t *testing.T) {
 	cost := func(n int) float64 {
 		live, configured, refused := newConflicts(t, n)
-		if all := conflictsOf(refused, "m", live, configured); len(all) != n || len(all[0].owners) != 2 {
-			t.Fatalf("conflictsOf() of %d fields with two owners = %d conflicts, owners %v, want %[1]d conflicts with 2 owners each", n, len(all), all[0].owners)
+		if conflicts := conflictsOf(refused, "m", live, configured); len(conflicts) != n || len(conflicts[0].owners) != 2 {
+			t.Fatalf("conflictsOf() of %d fields with two owners = %d conflicts, owners %v, want %[1]d conflicts with 2 owners each", n, len(conflicts), conflicts[0].owners)
 		}
 		return testing.AllocsPerRun(1, func() { conflictsOf(refused, "m", live, configured) })
 	}
 	if few, many := cost(100), cost(400); many > 6*few {
-		t.Errorf("conflictsOf(): %v allocations for 100 conflicts, %v for 400, want linear growth", few, many)
+		t.Errorf("conflictsOf() allocated %v times for 100 conflicts and %v times for 400, want linear growth", few, many)
 	}
 }
 
-// newConflicts returns an object with n fields that two field managers own, and the server's response to an apply of other
-// values.
+// newConflicts returns an object with n fields that two field managers own, a configuration with different values of these
+// fields, and the conflict error with which a server rejects its apply.
 func newConflicts(t *testing.T, n int) (live apply.Object, configured document.Value, refused error) {
 	t.Helper()
 	var values, owned strings.Builder

@@ -72,7 +72,7 @@ terminates at once. The exit code is 0 if no script failed, 1 if a script failed
 	return command
 }
 
-// options returns the options of the run. It validates the flags before any request is sent.
+// options returns the options of the run, or an error if a flag is invalid. It sends no request.
 func (f conformanceFlags) options() (applytest.Options, error) {
 	options := applytest.Options{Namespace: f.namespace, Parallel: f.parallel, Keep: f.keep}
 	run, err := regexp.Compile(f.run)
@@ -95,7 +95,8 @@ func (f conformanceFlags) options() (applytest.Options, error) {
 	return options, nil
 }
 
-// checkReports returns an error if a report file cannot be written, before a run that may take minutes.
+// checkReports returns an error if a report file cannot be written. It detects the error before the run, which may take
+// minutes.
 func (f conformanceFlags) checkReports() error {
 	if f.list && len(f.reports) > 0 {
 		return errors.New("--list: expected no --report, because no script runs")
@@ -111,8 +112,8 @@ func (f conformanceFlags) checkReports() error {
 	return nil
 }
 
-// checkWritable returns an error if a file cannot be written. It does not change the content of an existing file, and leaves
-// no new file behind.
+// checkWritable returns an error if the named file cannot be written. It does not change the content of an existing file,
+// and leaves no new file behind.
 func checkWritable(name string) error {
 	_, statErr := os.Lstat(name) // Lstat, because a dangling symbolic link counts as existing
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o644)
@@ -196,7 +197,7 @@ func (f conformanceFlags) runScripts(ctx context.Context, options applytest.Opti
 // exitInterrupted is the shell's exit code for a process that SIGINT terminated.
 const exitInterrupted = 130
 
-// writeResults writes the result table to stdout, and the report files.
+// writeResults writes the table of results to stdout, and the reports to the files of --report.
 func writeResults(report *applytest.Report, f conformanceFlags, stdout io.Writer) error {
 	if err := report.WriteTable(stdout); err != nil {
 		return err
@@ -218,8 +219,8 @@ func verdict(report *applytest.Report) error {
 	return nil
 }
 
-// reportWriter returns the function that writes a report in the format of the file's extension; nil if the extension is
-// unknown.
+// reportWriter returns the function that writes a report in the format for the extension of the file name; nil if the
+// extension is unknown.
 func reportWriter(name string) func(*applytest.Report, io.Writer) error {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".xml":
@@ -239,8 +240,8 @@ func (f conformanceFlags) writeReports(report *applytest.Report) error {
 	return nil
 }
 
-// writeStoppedReports writes the reason why no script ran to the report files, which would otherwise keep the results of an
-// earlier run. It returns that reason.
+// writeStoppedReports replaces the report files, which may contain the results of an earlier run, with reports that state
+// why no script ran. It returns why, joined with errors of writing.
 func (f conformanceFlags) writeStoppedReports(why error) error {
 	stopped := &applytest.Report{Stopped: why.Error()}
 	if exit := (*exitError)(nil); errors.As(why, &exit) {

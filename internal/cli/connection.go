@@ -19,8 +19,8 @@ type connection struct {
 	userExtras []string
 }
 
-// bind adds the connection flags to the flags of a command. It must be called before other flags are added. Only the common
-// connection flags appear in the help.
+// bind adds the connection flags to flags, the flags of a command. It must be called before other flags are added, because
+// it hides all but the common connection flags from the help.
 func (c *connection) bind(flags *pflag.FlagSet) {
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
@@ -40,7 +40,7 @@ func (c *connection) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "The kubeconfig `file`. The default is $KUBECONFIG or ~/.kube/config. kubectl's other connection flags, such as --server, --token and --as, are supported as well.")
 }
 
-// checkNamespace returns an error if the metadata.namespace of a manifest differs from --namespace.
+// checkNamespace returns an error if --namespace is set and differs from the metadata.namespace of m, whose target is t.
 func (c *connection) checkNamespace(m manifest, t target) error {
 	flag, own := c.overrides.Context.Namespace, m.doc.Lookup("metadata", "namespace").Text()
 	if flag == "" || own == "" || flag == own || !t.kind.Namespaced {
@@ -62,8 +62,8 @@ func (c *connection) open() (server *cluster.Cluster, namespace string, err erro
 	return server, namespace, err
 }
 
-// loadConfig loads the named kubeconfig, or the default one if the name is "". It returns the client configuration and the
-// namespace of its context.
+// loadConfig loads the file kubeconfig, or the default kubeconfig if that name is "". It returns the client configuration
+// and the namespace of its context.
 func loadConfig(kubeconfig string, overrides *clientcmd.ConfigOverrides) (config *rest.Config, namespace string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig

@@ -95,7 +95,7 @@ func makePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) e
 		return err
 	}
 	if f.overwrite && f.live == "" {
-		return &usageError{errors.New("--overwrite: expected --live as well, received none: without a live object there are no conflicts")}
+		return &usageError{errors.New("--overwrite requires --live: without a live object there are no conflicts")}
 	}
 	names := append(args, f.live)
 	docs, err := readDocuments(names, stdin)
@@ -151,7 +151,8 @@ func mergePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) 
 	return f.print(stdout, args[0], merged, merged)
 }
 
-// print prints the patch or merged object or, with -o name, the name of the object, which was read from file.
+// print prints made, the patch or the merged object. With -o name, it prints only the name of object, which was read from
+// the named file.
 func (f patchFlags) print(stdout io.Writer, file string, object, made document.Value) error {
 	if f.output.format != "name" {
 		return f.output.print(stdout, made)
@@ -164,8 +165,8 @@ func (f patchFlags) print(stdout io.Writer, file string, object, made document.V
 	return err
 }
 
-// checkSameKind returns an error if the documents differ in apiVersion or kind. It skips empty files, which stand for an
-// absent object.
+// checkSameKind returns an error if a document differs from docs[1], the object, in apiVersion or kind. names are the file
+// names of docs. It skips empty documents, which stand for an absent object.
 func checkSameKind(names []string, docs []document.Value) error {
 	object := docs[1]
 	if err := checkMap(names[1], object); err != nil {
@@ -179,15 +180,15 @@ func checkSameKind(names []string, docs []document.Value) error {
 			return err
 		}
 		for _, field := range []string{"apiVersion", "kind"} {
-			if was, is := doc.Get(field), object.Get(field); !was.IsAbsent() && !document.Equal(was, is) {
-				return fmt.Errorf("%s: expected the same %s as in %s, which is %s, received %s", names[i], field, names[1], formatValue(is), formatValue(was))
+			if got, want := doc.Get(field), object.Get(field); !got.IsAbsent() && !document.Equal(got, want) {
+				return fmt.Errorf("%s: expected the same %s as in %s, which is %s, received %s", names[i], field, names[1], formatValue(want), formatValue(got))
 			}
 		}
 	}
 	return nil
 }
 
-// checkMap returns an error if a document, which was read from the named file, is not a map.
+// checkMap returns an error if doc, which was read from the named file, is not a map.
 func checkMap(name string, doc document.Value) error {
 	if doc.Kind() != document.Map {
 		return fmt.Errorf("%s: expected an object, received %s", name, formatValue(doc))
@@ -195,8 +196,8 @@ func checkMap(name string, doc document.Value) error {
 	return nil
 }
 
-// strategies returns the strategic merge patch strategies of the object's kind; nil for JSON merge patches, which do not use
-// any.
+// strategies returns the strategic merge patch strategies of the kind of object, which was read from the named file. It
+// returns nil if --type is a JSON merge patch, which uses no strategies.
 func (f patchFlags) strategies(name string, object document.Value) (*strategic.Type, error) {
 	if f.format == "merge" {
 		return nil, nil
@@ -212,7 +213,7 @@ func (f patchFlags) strategies(name string, object document.Value) (*strategic.T
 	return strategic.FromGoType(t)
 }
 
-// readDocuments reads one document from each file. The name - means standard input; an empty name yields an absent document.
+// readDocuments reads one document from each file in names. The name - means stdin; the name "" yields the absent document.
 func readDocuments(names []string, stdin io.Reader) ([]document.Value, error) {
 	if first := slices.Index(names, "-"); first >= 0 && slices.Contains(names[first+1:], "-") {
 		return nil, &usageError{errors.New("-: expected standard input at most once")}

@@ -13,8 +13,8 @@ import (
 )
 
 // appliedDefinitions records the kinds of the CustomResourceDefinitions, and the names of the Namespaces, that this run has
-// applied. A server starts to serve a kind some time after it has accepted the definition, so the apply of custom resources
-// waits for that.
+// applied. A server starts to serve a kind some time after it has accepted the definition, so the apply of a custom
+// resource waits until its kind is served.
 type appliedDefinitions struct {
 	kinds      map[[2]string]bool
 	namespaces []string
@@ -71,7 +71,8 @@ func (d *appliedDefinitions) target(ctx context.Context, c *cluster.Cluster, nam
 	}
 }
 
-// explain adds to a NotFound error that the namespace was applied only in a dry run, if that is the case.
+// explain returns err. If err is NotFound because this run has applied the namespace of t only in a dry run, explain adds
+// that reason.
 func (d *appliedDefinitions) explain(t target, err error) error {
 	if d.dryRun && t.kind.Namespaced && slices.Contains(d.namespaces, t.namespace) && cluster.IsCode(err, http.StatusNotFound) {
 		return fmt.Errorf("%w; the namespace is part of this dry run and was not created", err)

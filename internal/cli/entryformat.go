@@ -52,7 +52,7 @@ func entryWithAge(e apply.Entry, now time.Time) string {
 // formatPath formats a field path in the notation that flags and arguments accept.
 func formatPath(p fieldset.Path) string { return strings.TrimPrefix(p.Quoted(), ".") }
 
-// entryValue returns a managed fields entry, without its field set, as a document for -o json and -o yaml.
+// entryValue returns e, without its field set, as a document for -o json and -o yaml.
 func entryValue(e apply.Entry) document.Value {
 	fields := []document.Field{
 		{Name: "manager", Value: document.NewString(e.Manager)},
@@ -78,7 +78,7 @@ func entryValues(entries []apply.Entry) document.Value {
 	return document.NewList(values...)
 }
 
-// pathValues returns the paths of a field set as a list of strings.
+// pathValues returns the paths of set as a list of strings.
 func pathValues(set fieldset.Set) document.Value {
 	var values []document.Value
 	for p := range set.All() {
@@ -87,8 +87,9 @@ func pathValues(set fieldset.Set) document.Value {
 	return document.NewList(values...)
 }
 
-// moveValues returns moves of ownership as a document: for each, the managed fields entry that releases fields, the released
-// fields, those that the receiver did not own before (gained), and those that do not exist at the receiver's version (lost).
+// moveValues returns moves of ownership as a list of documents. Each contains the managed fields entry that releases fields,
+// the released fields, the fields that the receiver did not own before (gained), and the fields that do not exist at the
+// receiver's API version (lost).
 func moveValues(moves []ownership.Move) document.Value {
 	values := make([]document.Value, len(moves))
 	for i, m := range moves {

@@ -34,7 +34,7 @@ func envtestCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			folder, err := assetsFolder(args)
+			folder, err := assetsDir(args)
 			if err == nil {
 				err = writeAssets(folder, controllers)
 			}
@@ -50,9 +50,9 @@ func envtestCommand() *cobra.Command {
 	return command
 }
 
-// assetsFolder returns the absolute path of the folder argument or, without one, the path of a folder in the user's cache
-// directory.
-func assetsFolder(args []string) (string, error) {
+// assetsDir returns the absolute path of the folder in args or, if args are empty, the path of a folder in the user's
+// cache directory.
+func assetsDir(args []string) (string, error) {
 	if len(args) > 0 {
 		return filepath.Abs(args[0])
 	}
@@ -63,7 +63,8 @@ func assetsFolder(args []string) (string, error) {
 	return filepath.Join(cache, "cadastre", "envtest"), nil
 }
 
-// writeAssets writes the scripts kube-apiserver and etcd, which start this executable, to a folder.
+// writeAssets writes the scripts kube-apiserver and etcd, which start this executable, to folder. controllers states
+// whether the server runs its controllers.
 func writeAssets(folder string, controllers bool) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -82,7 +83,8 @@ func writeAssets(folder string, controllers bool) error {
 	)
 }
 
-// writeAsset writes a script to a temporary file and renames it, because a script of the same name may be running.
+// writeAsset writes the named script, which runs "PROGRAM envtest VERB", to folder. It writes to a temporary file and
+// renames it, because an existing script of that name may be running.
 func writeAsset(folder, name, program, verb string) error {
 	quoted := "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
 	script := fmt.Sprintf("#!/bin/sh\nexec %s envtest %s \"$@\"\n", quoted, verb)

@@ -19,7 +19,7 @@ import (
 	"github.com/cadastre/cadastre/apiserver"
 )
 
-// serverVerb and etcdVerb are the hidden subcommands of envtest that replace the programs of the same name.
+// serverVerb and etcdVerb are the hidden subcommands of envtest that replace the programs kube-apiserver and etcd.
 const (
 	serverVerb = "kube-apiserver"
 	etcdVerb   = "etcd"
@@ -41,7 +41,8 @@ func envtestStoreCommand() *cobra.Command {
 		func(c *cobra.Command, flags upstreamFlags) error { return serveEtcdHealth(c.Context(), flags) })
 }
 
-// upstreamCommand returns a hidden command that accepts all flags of the program that it replaces.
+// upstreamCommand returns a hidden command that replaces the named program. It accepts all flags of that program and
+// passes them to run.
 func upstreamCommand(name, about string, run func(*cobra.Command, upstreamFlags) error) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " [--FLAG=VALUE…]", Short: about, Hidden: true, DisableFlagParsing: true,
@@ -79,7 +80,7 @@ func parseUpstreamFlags(args []string) (upstreamFlags, error) {
 func (f upstreamFlags) options() (apiserver.Options, error) {
 	port := f["secure-port"]
 	if port == "" {
-		return apiserver.Options{}, errors.New("--secure-port: expected a port, received none")
+		return apiserver.Options{}, errors.New("--secure-port must be set to a port")
 	}
 	host := f["bind-address"]
 	if host == "" {

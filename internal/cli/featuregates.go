@@ -21,8 +21,8 @@ var allGates = []gate{
 	{apiserver.ManagedFieldsOptOut, true, "drop=metadata.managedFields in an Accept header omits managedFields from responses"},
 }
 
-// parseGates returns the value of every feature gate: its default, or that in text, which contains NAME=true|false pairs
-// separated by commas.
+// parseGates returns the value of every feature gate: the value in text, which contains NAME=true|false pairs separated
+// by commas, or the default if text does not contain the gate.
 func parseGates(text string) (map[string]bool, error) {
 	gates := map[string]bool{}
 	for _, g := range allGates {

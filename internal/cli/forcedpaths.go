@@ -15,10 +15,10 @@ type forcedPaths []*forcedPath
 
 type forcedPath struct {
 	expression ownership.PathExpression
-	// inConfiguration reports that some configuration contains a field at the path, forced that a conflict at the path was
-	// forced, and conflictsRemained that some object had conflicts that no path covers.
+	// inConfiguration means that a configuration of the run contains a field at the path. forced means that a conflict at the
+	// path was forced. conflictsRemained means that an object had conflicts that no path of --force-path covers.
 	inConfiguration, forced, conflictsRemained bool
-	// resolveErr is the error of resolving the path in an object with conflicts; nil if there was none.
+	// resolveErr is the error of resolving the path in an object with conflicts; nil if there was no such error.
 	resolveErr error
 }
 
@@ -30,22 +30,23 @@ func newForcedPaths(expressions []ownership.PathExpression) forcedPaths {
 	return all
 }
 
-// record records which paths occur in a configuration.
+// record sets inConfiguration for the paths that occur in config.
 func (f forcedPaths) record(config document.Value) {
 	for _, p := range f {
 		p.inConfiguration = p.inConfiguration || p.expression.IsIn(config)
 	}
 }
 
-// unforced returns the conflicts of an object that no path of --force-path covers, and records the paths that cover others.
-func (f forcedPaths) unforced(live apply.Object, all []conflict) []conflict {
-	if len(all) == 0 {
+// unforced returns those of conflicts, the conflicts of the object live, that no path of --force-path covers. It also
+// records which paths cover a conflict.
+func (f forcedPaths) unforced(live apply.Object, conflicts []conflict) []conflict {
+	if len(conflicts) == 0 {
 		return nil
 	}
-	unforced := all
+	unforced := conflicts
 	for _, p := range f {
 		matches := p.matcher(live)
-		p.forced = p.forced || slices.ContainsFunc(all, matches)
+		p.forced = p.forced || slices.ContainsFunc(conflicts, matches)
 		unforced = slices.DeleteFunc(slices.Clone(unforced), matches)
 	}
 	for _, p := range f {

@@ -32,7 +32,7 @@ func (i *input) read(ctx context.Context, stdin io.Reader) ([]manifest, error) {
 	case len(i.files) > 0:
 		return nil, &usageError{errors.New("expected either -f or -k, received both")}
 	case i.recursive:
-		return nil, &usageError{errors.New("--recursive: expected -f with it, received -k")}
+		return nil, &usageError{errors.New("--recursive requires -f and cannot be used with -k")}
 	}
 	return kustomize(ctx, i.folder)
 }

@@ -14,7 +14,7 @@ import (
 // linked, because it would increase the resident memory of every server.
 var kustomizeCommands = [][]string{{"kubectl", "kustomize"}, {"kustomize", "build"}}
 
-// kustomize returns the objects of the kustomization in a folder, which an external command builds.
+// kustomize returns the objects of the kustomization in folder, which it builds with an external command.
 func kustomize(ctx context.Context, folder string) ([]manifest, error) {
 	for _, program := range kustomizeCommands {
 		path, err := exec.LookPath(program[0])
@@ -35,7 +35,7 @@ func kustomize(ctx context.Context, folder string) ([]manifest, error) {
 // klogLine matches the beginning of a log line in klog's format.
 var klogLine = regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d`)
 
-// firstErrorLine returns the first line that is not a log line in klog's format or, if there is none, the first line.
+// firstErrorLine returns the first line of text that is not a log line in klog's format or, if all are, the first line.
 func firstErrorLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for _, line := range lines {

@@ -15,8 +15,8 @@ import (
 // later client-side apply. It is therefore removed from the annotation by a second apply with the field manager that
 // kubectl uses for the annotation.
 
-// sendWithPrecondition applies the configuration on the condition that the live object still has the uid or the
-// resourceVersion that was read. The name of the metadata field, uid or resourceVersion, selects the condition.
+// sendWithPrecondition applies the configuration on the condition that the metadata field with the given name (uid or
+// resourceVersion) still has the value that was read.
 func (a *applyOperation) sendWithPrecondition(ctx context.Context, name string, force, dryRun bool) (apply.Object, error) {
 	if name == "uid" && a.serverUpdatesLastApplied() {
 		// A dry run is sent first to detect a no-op, which must not write the annotation: that would take two writes.
@@ -66,8 +66,9 @@ func (a *applyOperation) withLastApplied(doc document.Value) document.Value {
 	return setAt(doc, document.NewString(recorded.JSON()+"\n"), "metadata", "annotations", ownership.LastAppliedAnnotation)
 }
 
-// withoutMetadataField removes a metadata field from the configuration in the text of a last-applied-configuration
-// annotation. It returns the text unchanged if the configuration cannot be parsed or does not contain the field.
+// withoutMetadataField returns text, a configuration in a last-applied-configuration annotation, without the metadata
+// field with the given name. It returns text unchanged if the configuration cannot be parsed or does not contain the
+// field.
 func withoutMetadataField(text, name string) string {
 	config, err := document.ParseJSON(text)
 	if err != nil || config.Lookup("metadata", name).IsAbsent() {
@@ -76,8 +77,8 @@ func withoutMetadataField(text, name string) string {
 	return config.With("metadata", config.Get("metadata").Without(name)).JSON() + "\n"
 }
 
-// writeLastApplied writes the last-applied-configuration annotation, on the condition that the object still has the same
-// uid.
+// writeLastApplied sets the last-applied-configuration annotation of o to text, on the condition that the live object
+// still has the uid of o.
 func (a *applyOperation) writeLastApplied(ctx context.Context, o apply.Object, text string) (apply.Object, error) {
 	metadata := document.NewMap(
 		document.Field{Name: "name", Value: document.NewString(a.target.name)},

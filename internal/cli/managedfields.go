@@ -17,8 +17,8 @@ import (
 // these writes change no value.
 const managedFieldsWriter = "cadastre"
 
-// writeManagedFields replaces the managed fields entries of an object, on the condition that its resourceVersion is still
-// that of read.
+// writeManagedFields replaces the managed fields entries of the target with entries, on the condition that its
+// resourceVersion is still that of the object read.
 func (t target) writeManagedFields(ctx context.Context, c *cluster.Cluster, read apply.Object, entries []apply.Entry) error {
 	patch, err := ownership.Patch(read, entries)
 	if err != nil {
@@ -30,9 +30,9 @@ func (t target) writeManagedFields(ctx context.Context, c *cluster.Cluster, read
 	return nil
 }
 
-// computeMove evaluates a change of ownership without writing it. The fields that move are resolved at the API version of
-// the managed fields entry that receives them; if that differs from the version of o, the object is read again at the
-// entry's version. It returns the object for which the move was evaluated.
+// computeMove evaluates move, a change of ownership, without writing it. Fields move at the API version of the managed
+// fields entry that receives them; if that version differs from the version of o, computeMove reads the object again at the
+// entry's version. It returns the object to which it applied move, and the result.
 func (t target) computeMove(ctx context.Context, c *cluster.Cluster, o apply.Object, move func(apply.Object) (ownership.Result, error)) (apply.Object, ownership.Result, error) {
 	result, err := move(o)
 	if other := (*ownership.OtherVersionError)(nil); errors.As(err, &other) {
@@ -50,8 +50,8 @@ func (t target) computeMove(ctx context.Context, c *cluster.Cluster, o apply.Obj
 	return o, result, nil
 }
 
-// atVersionOf returns the target at the API version of a managed fields entry. A version that the server does not serve is
-// an error.
+// atVersionOf returns the target at the API version of e, a managed fields entry. It returns an error if the server does not
+// serve that version.
 func (t target) atVersionOf(ctx context.Context, c *cluster.Cluster, e apply.Entry) (target, error) {
 	kind, err := c.KindOf(ctx, e.APIVersion, t.kind.Name)
 	if err != nil {
@@ -60,7 +60,7 @@ func (t target) atVersionOf(ctx context.Context, c *cluster.Cluster, e apply.Ent
 	return target{kind, t.namespace, t.name}, nil
 }
 
-// maxRetries is the maximum number of times that an object is read and written again after a conflict. It is high, because a
+// maxRetries is the maximum number of times that an object is read and written again after a conflict. The number is high: a
 // client that writes in a tight loop causes a conflict in most attempts, but not in all. maxRetryDelay is the maximum delay
 // of the exponential backoff.
 const (

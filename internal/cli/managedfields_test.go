@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestAtVersionOf checks that a managed fields entry at a version that is not served is an error that names the object and
-// the entry.
+// TestAtVersionOf checks that atVersionOf returns an error that names the object and the entry if the entry's version is
+// not served.
 func TestAtVersionOf(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
 	one := target{f.kind, "default", "c0"}

@@ -23,10 +23,10 @@ type managedField struct {
 	value document.Value
 }
 
-// managersOfObject returns the managed fields entries of an object with their fields and values. The map others contains the
-// object at the other API versions of its entries.
-func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply.Object, others map[string]document.Value) ([]managed, error) {
-	all := make([]managed, len(o.Entries))
+// managersOfObject returns the managed fields entries of o with their fields and values. byVersion contains the object at
+// the API versions of entries that differ from the version of o, keyed by apiVersion.
+func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply.Object, byVersion map[string]document.Value) ([]managed, error) {
+	entries := make([]managed, len(o.Entries))
 	for i, e := range o.Entries {
 		fields, err := e.Fields()
 		if err != nil {
@@ -37,23 +37,23 @@ func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply
 			return nil, err
 		}
 		object := o
-		if doc, isOther := others[e.APIVersion]; isOther {
+		if doc, isOther := byVersion[e.APIVersion]; isOther {
 			object.Document = doc
 		}
 		owned, err := ownership.NewOwnedValues(object, topology)
 		if err != nil {
 			return nil, err
 		}
-		all[i].by = e
+		entries[i].by = e
 		for path := range fields.Leaves().All() {
-			all[i].fields = append(all[i].fields, managedField{formatPath(path), owned.At(path)})
+			entries[i].fields = append(entries[i].fields, managedField{formatPath(path), owned.At(path)})
 		}
 	}
-	return all, nil
+	return entries, nil
 }
 
-// topologyAt returns the merge topology of a kind at an API version; nil if it is unknown. It returns an error only if the
-// server does not respond.
+// topologyAt returns the merge topology of the target's kind at version; nil if the topology is unknown. It returns an
+// error only if the server does not respond.
 func topologyAt(ctx context.Context, c *cluster.Cluster, t target, version string) (*schema.Type, error) {
 	k, err := c.KindOf(ctx, version, t.kind.Name)
 	switch {
@@ -66,8 +66,8 @@ func topologyAt(ctx context.Context, c *cluster.Cluster, t target, version strin
 }
 
 // byManager prints the fields of each managed fields entry.
-func (v blameView) byManager(all []managed) {
-	for i, m := range all {
+func (v blameView) byManager(entries []managed) {
+	for i, m := range entries {
 		if i > 0 {
 			fmt.Fprintln(v.w)
 		}
@@ -79,9 +79,9 @@ func (v blameView) byManager(all []managed) {
 }
 
 // managersValue returns the fields of each managed fields entry as a document for -o json and -o yaml.
-func managersValue(all []managed) document.Value {
-	managers := make([]document.Value, len(all))
-	for i, m := range all {
+func managersValue(entries []managed) document.Value {
+	managers := make([]document.Value, len(entries))
+	for i, m := range entries {
 		var fields []document.Value
 		for _, f := range m.fields {
 			fields = append(fields, document.NewMap(

@@ -38,47 +38,47 @@ func (m manifest) unresolvedTarget() target {
 	return targetOf(k, m.doc)
 }
 
-// readManifests reads objects from files, folders (including subfolders if recursive is set), URLs, and standard input for
-// the name -. Lists are expanded into their items.
+// readManifests reads objects from names: files, folders (including subfolders if recursive is set), URLs, and "-" for
+// stdin. It expands lists into their items.
 func readManifests(ctx context.Context, names []string, recursive bool, stdin io.Reader) ([]manifest, error) {
 	if len(names) == 0 {
-		return nil, &usageError{errors.New("expected files with -f, received none")}
+		return nil, &usageError{errors.New("files must be given with -f")}
 	}
-	var all []manifest
+	var manifests []manifest
 	for _, name := range names {
 		var err error
 		switch {
 		case name == "-":
-			all, err = appendManifests(all, "standard input", stdin)
+			manifests, err = appendManifests(manifests, "standard input", stdin)
 		case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-			all, err = appendURL(ctx, all, name, urlTimeout)
+			manifests, err = appendURL(ctx, manifests, name, urlTimeout)
 		default:
-			all, err = appendFiles(all, name, recursive)
+			manifests, err = appendFiles(manifests, name, recursive)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if len(all) == 0 {
+	if len(manifests) == 0 {
 		return nil, fmt.Errorf("found no objects in %s", strings.Join(names, ", "))
 	}
-	return all, nil
+	return manifests, nil
 }
 
 // urlTimeout is the maximum duration of a download, including the body.
 const urlTimeout = time.Minute
 
-func appendURL(ctx context.Context, all []manifest, address string, timeout time.Duration) ([]manifest, error) {
+func appendURL(ctx context.Context, manifests []manifest, address string, timeout time.Duration) ([]manifest, error) {
 	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	all, err := readURL(ctx, all, address)
+	manifests, err := readURL(ctx, manifests, address)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("%s: expected a complete response within %v, received none or a part of it", address, timeout)
+		return nil, fmt.Errorf("%s: no complete response within %v", address, timeout)
 	}
-	return all, err
+	return manifests, err
 }
 
-func readURL(ctx context.Context, all []manifest, address string) ([]manifest, error) {
+func readURL(ctx context.Context, manifests []manifest, address string) ([]manifest, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
@@ -91,11 +91,12 @@ func readURL(ctx context.Context, all []manifest, address string) ([]manifest, e
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: expected 200 OK, received %s", address, response.Status)
 	}
-	return appendManifests(all, address, response.Body)
+	return appendManifests(manifests, address, response.Body)
 }
 
-// appendFiles appends the objects of a file, or of all .yaml, .yml and .json files in a folder.
-func appendFiles(all []manifest, name string, recursive bool) ([]manifest, error) {
+// appendFiles appends to all the objects of the named file or, if name is a folder, of the .yaml, .yml and .json files in
+// it.
+func appendFiles(manifests []manifest, name string, recursive bool) ([]manifest, error) {
 	err := filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -110,13 +111,14 @@ func appendFiles(all []manifest, name string, recursive bool) ([]manifest, error
 			return err
 		}
 		defer func() { _ = file.Close() }() // the file was only read, so a failed close has no effect
-		all, err = appendManifests(all, path, file)
+		manifests, err = appendManifests(manifests, path, file)
 		return err
 	})
-	return all, shortPathError(err)
+	return manifests, shortPathError(err)
 }
 
-// shortPathError removes the name of the system call from a *fs.PathError; other errors are returned unchanged.
+// shortPathError removes the name of the system call from err if err wraps a *fs.PathError. It returns any other err
+// unchanged.
 func shortPathError(err error) error {
 	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
 		return fmt.Errorf("%s: %w", missing.Path, missing.Err)
@@ -127,7 +129,7 @@ func shortPathError(err error) error {
 // maxInputBytes is the maximum size of one file, response or standard input, in bytes.
 const maxInputBytes = 64 << 20
 
-// readInput reads a source completely. A source that exceeds maxInputBytes is an error.
+// readInput reads r completely. It returns an error that names source if r has more than maxInputBytes.
 func readInput(source string, r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxInputBytes+1))
 	if err != nil {
@@ -139,7 +141,7 @@ func readInput(source string, r io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, error) {
+func appendManifests(manifests []manifest, source string, r io.Reader) ([]manifest, error) {
 	text, err := readInput(source, r)
 	if err != nil {
 		return nil, err
@@ -155,13 +157,14 @@ func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, er
 			if err := m.check(); err != nil {
 				return nil, fmt.Errorf("%s: %w", documentName(source, number), err)
 			}
-			all = append(all, m)
+			manifests = append(manifests, m)
 		}
 	}
-	return all, nil
+	return manifests, nil
 }
 
-// documentName returns the name of a YAML document of a source, for errors. The number is omitted for the first document.
+// documentName returns the name of the YAML document with the given number in source, for errors. It omits the number of
+// the first document.
 func documentName(source string, number int) string {
 	if number == 1 {
 		return source
@@ -170,7 +173,7 @@ func documentName(source string, number int) string {
 }
 
 // expandList returns the items of a List, or of a typed list such as ConfigMapList, whose items may omit apiVersion and
-// kind. It returns any other document as the only item.
+// kind. It returns any other doc as the only item.
 func expandList(doc document.Value) []document.Value {
 	kind, isList := strings.CutSuffix(doc.Get("kind").Text(), "List")
 	if !isList || doc.Get("items").Kind() != document.List {
@@ -186,7 +189,7 @@ func expandList(doc document.Value) []document.Value {
 	return items
 }
 
-// check returns an error for an object without apiVersion, kind or metadata.name.
+// check returns an error if the object lacks apiVersion, kind or metadata.name.
 func (m manifest) check() error {
 	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}} {
 		switch v := m.doc.Lookup(path...); {

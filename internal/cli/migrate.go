@@ -93,8 +93,8 @@ func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 	return func(o apply.Object) (ownership.Result, error) { return ownership.Migrate(o, m) }
 }
 
-// includesUntracked reports whether an object without managedFields is migrated. By default, only objects with the
-// last-applied-configuration annotation are; if --from contains before-first-apply, all are.
+// includesUntracked reports whether o, an object without managedFields, is migrated. By default, it is migrated only if it
+// has the last-applied-configuration annotation; if --from contains before-first-apply, it is always migrated.
 func (f migrateFlags) includesUntracked(o apply.Object) bool {
 	if len(f.from) == 0 {
 		return lastApplied(o.Document) != ""
@@ -111,16 +111,16 @@ func (f migrateFlags) check(args []string) error {
 	}
 	switch {
 	case f.to == "":
-		return &usageError{errors.New("--to: expected the field manager that receives the fields, received none")}
+		return &usageError{errors.New("--to must be set to the field manager that receives the fields")}
 	case f.fromSet && (len(f.from) == 0 || slices.Contains(f.from, "")):
 		return &usageError{fmt.Errorf("--from: expected names of field managers, received %q; omit the flag to migrate from client-side apply", strings.Join(f.from, ","))}
 	case f.subresources && !f.fromSet:
-		return &usageError{errors.New("--subresources: expected --from as well, received none: client-side apply does not write to subresources")}
+		return &usageError{errors.New("--subresources requires --from: client-side apply does not write to subresources")}
 	case selectors != 1:
 		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or -k, or --all")}
-	case f.selector != "" && f.named(args):
+	case f.selector != "" && f.namesObjects(args):
 		return &usageError{errors.New("migrate: expected either the names of objects or --selector, received both")}
-	case f.allNamespaces && f.named(args):
+	case f.allNamespaces && f.namesObjects(args):
 		return &usageError{errors.New("migrate: expected either the names of objects or --all-namespaces, received both")}
 	case selectorProblem(f.selector) != nil:
 		return &usageError{fmt.Errorf("--selector: expected labels, such as app=web,tier!=test, received %q: %w", f.selector, selectorProblem(f.selector))}
@@ -130,15 +130,15 @@ func (f migrateFlags) check(args []string) error {
 	return f.output.check()
 }
 
-// selectorProblem returns the error of parsing a label selector. The selector is checked before the run, because the server
-// would report the error once for each kind.
+// selectorProblem returns the error of parsing text as a label selector; nil if text is valid. The selector is checked
+// before the run, because the server would report the error once for each kind.
 func selectorProblem(text string) error {
 	_, err := labels.Parse(text)
 	return err
 }
 
-// named reports whether the flags or arguments name single objects, as opposed to all objects of a kind.
-func (f migrateFlags) named(args []string) bool {
+// namesObjects reports whether the flags or args name single objects, as opposed to selecting all objects of a kind.
+func (f migrateFlags) namesObjects(args []string) bool {
 	return f.input.isSet() || len(args) > 1 || len(args) == 1 && strings.Contains(args[0], "/")
 }
 
@@ -151,7 +151,7 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	if f.input.isSet() {
 		var err error
 		if manifests, err = f.input.read(ctx, stdin); err != nil {
-			return nothingDone(err, "migrated")
+			return withNothingDone(err, "migrated")
 		}
 	}
 	c, namespace, err := f.connection.open()
@@ -163,11 +163,11 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	progress := newProgress(stderr, f.quiet.quiet)
 	printWarnings(c, progress.wrapWriter(stderr))
 	found, err := selectObjects(ctx, c, f, namespace, args, manifests, progress)
-	if isServerLost(err) && f.named(args) {
+	if isServerLost(err) && f.namesObjects(args) {
 		return f.reportNotAttempted(args, manifests, err, stdout, stderr)
 	}
 	if err != nil {
-		return nothingDone(err, "migrated")
+		return withNothingDone(err, "migrated")
 	}
 	run := migrationRun{
 		cluster: c, to: f.to, move: f.move(), includesUntracked: f.includesUntracked, parallel: f.parallel, write: !f.dryRun, progress: progress, stop: stop,
@@ -200,7 +200,8 @@ func (f migrateFlags) finish(report *migrationReport, stdout, stderr io.Writer) 
 	return fmt.Errorf("migrate: %w", outputError(err))
 }
 
-// reportNotAttempted reports all named objects as not attempted, because the server does not respond.
+// reportNotAttempted reports the objects that args or manifests name as not attempted, because the server does not respond.
+// cause is the error of the request.
 func (f migrateFlags) reportNotAttempted(args []string, manifests []manifest, cause error, stdout, stderr io.Writer) error {
 	report := &migrationReport{to: f.to, stopped: cause}
 	for _, m := range manifests {
@@ -216,8 +217,8 @@ func (f migrateFlags) reportNotAttempted(args []string, manifests []manifest, ca
 	return f.finish(report, stdout, stderr)
 }
 
-// previewAndConfirm prints the result of a dry run and asks for confirmation. It returns the run, whose write is set if the
-// user confirmed. Objects that fail in the dry run do not prevent the migration of the others.
+// previewAndConfirm prints the result of a dry run and prompts for confirmation. It returns run, with write set if the user
+// confirmed. An object that fails in the dry run does not prevent the migration of the remaining objects.
 func previewAndConfirm(ctx context.Context, run migrationRun, found objects, stdin io.Reader, stderr io.Writer) (migrationRun, error) {
 	format := output{format: "text"}
 	run.write, run.printResult = false, format.resultPrinter(stderr, stderr, run.to)

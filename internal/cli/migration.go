@@ -37,7 +37,7 @@ func takeOver(applier string) func(apply.Object) (ownership.Result, error) {
 // cancelled; objects that were listed but not attempted are part of the report.
 func (r migrationRun) migrateAll(ctx context.Context, found objects) *migrationReport {
 	report := &migrationReport{to: r.to}
-	record := func(index int, one result) { r.record(report, index, one) }
+	record := func(index int, res result) { r.record(report, index, res) }
 	var group errgroup.Group
 	group.SetLimit(r.parallel)
 	index := 0
@@ -51,7 +51,7 @@ func (r migrationRun) migrateAll(ctx context.Context, found objects) *migrationR
 		case ctx.Err() != nil:
 			record(at, result{target: f.target, outcome: notAttempted})
 		case err != nil:
-			record(at, r.failed(f.target, err))
+			record(at, r.failedResult(f.target, err))
 		default:
 			group.Go(func() error {
 				record(at, r.migrateOne(ctx, f))
@@ -68,19 +68,19 @@ func (r migrationRun) migrateAll(ctx context.Context, found objects) *migrationR
 	return report
 }
 
-// record adds a result to the report and prints it. If it cannot be printed, the run stops, because later results would be
-// lost, too.
-func (r migrationRun) record(report *migrationReport, index int, one result) {
+// record adds res, the result of the object at index, to the report and prints it. If the result cannot be printed, record
+// stops the run, because later results would be lost, too.
+func (r migrationRun) record(report *migrationReport, index int, res result) {
 	r.progress.withoutBar(func() {
-		if err := report.add(index, one, r.printResult); err != nil {
+		if err := report.add(index, res, r.printResult); err != nil {
 			r.stop(err)
 		}
 	})
 }
 
-// failed returns the result for an object that was not migrated because of err. If the server does not respond, failed also
-// stops the run.
-func (r migrationRun) failed(t target, err error) result {
+// failedResult returns the result for the object t, which was not migrated because of err. If err means that the server
+// does not respond, failedResult also stops the run.
+func (r migrationRun) failedResult(t target, err error) result {
 	var noResponse *cluster.NoResponseError
 	switch {
 	case !errors.As(err, &noResponse):
@@ -100,7 +100,7 @@ func (r migrationRun) migrateOne(ctx context.Context, f foundObject) result {
 	}
 	done, err := r.migrateWithRetry(ctx, f)
 	if err != nil {
-		return r.failed(f.target, err)
+		return r.failedResult(f.target, err)
 	}
 	return done
 }

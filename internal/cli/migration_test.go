@@ -163,7 +163,7 @@ func TestMigrationResumes(t *testing.T) {
 	}
 }
 
-// failingTransport replaces the response to writes of the managedFields of c1 by that of answer.
+// failingTransport replaces the response to writes of the managedFields of c1 with the result of answer.
 type failingTransport struct {
 	http.RoundTripper
 	answer func() (*http.Response, error)
@@ -176,7 +176,8 @@ func (f failingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.RoundTripper.RoundTrip(r)
 }
 
-// failingFixture returns a fixture in which writes of the managedFields of c1 receive the response of answer.
+// failingFixture returns a fixture in which writes of the managedFields of c1 receive the result of answer instead of a
+// response of the server.
 func failingFixture(t *testing.T, objects int, answer func() (*http.Response, error)) fixture {
 	t.Helper()
 	config := rest.CopyConfig(cadastretest.Start(t))
@@ -219,7 +220,7 @@ func TestMigrationServerLoss(t *testing.T) {
 	if err := report.finish(&text, io.Discard, output{format: "text"}); err != nil {
 		t.Fatal(err)
 	}
-	// With --parallel 1, one more object may already be queued when c1 fails, so that its outcome varies.
+	// With --parallel 1, one more object may already be queued when c1 fails, so the outcome of c2 varies.
 	want := regexp.MustCompile("^configmap/c0 in default: migrated: .*\nconfigmap/c1 in default: outcome unknown\n" +
 		"configmap/c2 in default: .*\nconfigmap/c3 in default: not attempted\n1 migrated, 1 outcome unknown, 2 not attempted\n$")
 	if !want.MatchString(text.String()) {
@@ -271,7 +272,8 @@ func TestMigrationPrintsIncrementally(t *testing.T) {
 	}
 }
 
-// TestMigrationReportOrder checks that results which are added out of order are printed in the order of their indexes.
+// TestMigrationReportOrder checks that results are printed in the order of their indexes, even if they are added in another
+// order.
 func TestMigrationReportOrder(t *testing.T) {
 	var report migrationReport
 	var printed []string
@@ -302,7 +304,7 @@ func TestMigrationIncompleteList(t *testing.T) {
 	listed := listObjects(ctx, f.cluster, []cluster.Kind{f.kind}, "default", "c=d")
 	report := run.migrateAll(ctx, func(yield func(foundObject, error) bool) {
 		for range listed {
-			t.Error("the label selector c=d matched an object, want none")
+			t.Error("listObjects() with the label selector c=d returned an object, want none")
 		}
 		yield(foundObject{target: target{kind: f.kind}}, &cluster.NoResponseError{Err: errors.New("the cable is out")})
 	})

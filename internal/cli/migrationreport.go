@@ -52,14 +52,14 @@ type migrationReport struct {
 	unchanged int
 	// unprinted are the results that could not be printed.
 	unprinted []result
-	// pending contains results by index that wait until all results before them are printed. next is the index of the next
-	// result to print.
+	// pending contains the results that wait until all results before them are printed, keyed by index. next is the index of
+	// the next result to print.
 	pending map[int]result
 	next    int
 }
 
-// add records the result of the object at an index, and prints all results up to the first index whose result is still
-// missing. It does not print objects that are unchanged or not attempted.
+// add records r, the result of the object at index, and prints the results before the first index whose result is still
+// missing. It does not print the results of objects that are unchanged or not attempted.
 func (m *migrationReport) add(index int, r result, printResult func(result) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,18 +117,19 @@ func (m *migrationReport) err() error {
 }
 
 // resultPrinter returns a function that prints the result of one object; nil for the formats json and yaml, which print one
-// document at the end. With -o name, the results of objects that were not migrated are printed to standard error.
-func (o output) resultPrinter(stdout, stderr io.Writer, to string) func(result) error {
+// document at the end. manager is the field manager that receives the fields. With -o name, the function prints the results
+// of objects that were not migrated to stderr.
+func (o output) resultPrinter(stdout, stderr io.Writer, manager string) func(result) error {
 	switch o.format {
 	case "text":
 		return func(r result) error {
-			_, err := io.WriteString(stdout, r.text(to))
+			_, err := io.WriteString(stdout, r.text(manager))
 			return err
 		}
 	case "name":
 		return func(r result) error {
 			if r.outcome != migrated && r.outcome != wouldMigrate {
-				_, err := io.WriteString(stderr, r.text(to))
+				_, err := io.WriteString(stderr, r.text(manager))
 				return err
 			}
 			_, err := fmt.Fprintln(stdout, r.target)
@@ -138,8 +139,8 @@ func (o output) resultPrinter(stdout, stderr io.Writer, to string) func(result) 
 	return nil
 }
 
-// finish prints the end of the output: the document for json and yaml, or else the objects that were not attempted and, for
-// text, the summary.
+// finish prints the end of the output. For json and yaml that is the whole document; for name it is the objects that were
+// not attempted, and for text these objects and the summary.
 func (m *migrationReport) finish(stdout, stderr io.Writer, o output) error {
 	switch o.format {
 	case "json", "yaml":
@@ -192,7 +193,7 @@ func (m *migrationReport) summary() string {
 }
 
 // text formats the result for -o text. In a dry run, it lists the fields that would move.
-func (r result) text(to string) string {
+func (r result) text(manager string) string {
 	var w strings.Builder
 	index := r.target.String()
 	if r.target.kind.Namespaced && r.target.namespace != "" { // the result of a kind that could not be listed has no namespace
@@ -205,7 +206,7 @@ func (r result) text(to string) string {
 		fmt.Fprintf(&w, "%s: %s\n", index, r.outcome)
 	}
 	for _, m := range r.moves {
-		fmt.Fprintf(&w, "%s: %s: %s -> %s Apply: %d %s, %d newly owned\n", index, r.outcome, entryName(m.From), to,
+		fmt.Fprintf(&w, "%s: %s: %s -> %s Apply: %d %s, %d newly owned\n", index, r.outcome, entryName(m.From), manager,
 			m.Fields.Size(), plural(m.Fields.Size(), "field", "fields"), m.Gained.Size())
 		if r.outcome != wouldMigrate {
 			continue
@@ -214,7 +215,7 @@ func (r result) text(to string) string {
 			fmt.Fprintf(&w, "  %s\n", formatPath(path))
 		}
 		for path := range m.Lost.All() {
-			fmt.Fprintf(&w, "  %s is not migrated: the field does not exist at the API version of %s\n", formatPath(path), to)
+			fmt.Fprintf(&w, "  %s is not migrated: the field does not exist at the API version of %s\n", formatPath(path), manager)
 		}
 	}
 	if r.annotationEntry != nil && r.outcome == wouldMigrate {

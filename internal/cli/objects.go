@@ -11,7 +11,8 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// objects is a sequence of found objects and errors. The foundObject of an error contains the target that could not be read.
+// objects is a sequence of found objects and errors. If the error is not nil, foundObject contains only the target that
+// could not be read.
 type objects iter.Seq2[foundObject, error]
 
 // foundObject is an object that was read from the server.
@@ -65,22 +66,22 @@ func countObjects(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind,
 	return sum
 }
 
-// preferredKinds returns the kinds that support get, list and patch, each at its preferred version. It includes
-// cluster-scoped kinds only if everything is true.
-func preferredKinds(all []cluster.Kind, everything bool) []cluster.Kind {
+// preferredKinds returns those kinds that support get, list and patch, each at its preferred version. It includes
+// cluster-scoped kinds only if clusterScoped is true.
+func preferredKinds(kinds []cluster.Kind, clusterScoped bool) []cluster.Kind {
 	known := map[string]bool{}
-	var some []cluster.Kind
-	for _, k := range all {
-		if name := k.String(); !known[name] && k.Can("get", "list", "patch") && (k.Namespaced || everything) {
+	var preferred []cluster.Kind
+	for _, k := range kinds {
+		if name := k.String(); !known[name] && k.Can("get", "list", "patch") && (k.Namespaced || clusterScoped) {
 			known[name] = true
-			some = append(some, k)
+			preferred = append(preferred, k)
 		}
 	}
-	return some
+	return preferred
 }
 
-// findKinds returns the kinds for TYPE[,TYPE…]. A type may be a category, which stands for all of its kinds at their
-// preferred versions.
+// findKinds returns the kinds for names, which is TYPE[,TYPE…]. A type may be a category, which stands for all of its kinds
+// at their preferred versions.
 func findKinds(ctx context.Context, c *cluster.Cluster, names string) ([]cluster.Kind, error) {
 	var kinds []cluster.Kind
 	for name := range strings.SplitSeq(names, ",") {
@@ -150,7 +151,7 @@ func (f migrateFlags) fileTargets(ctx context.Context, c *cluster.Cluster, manif
 	return targets, nil
 }
 
-// target returns the target of a manifest. The namespace is the default for objects without metadata.namespace.
+// target returns the target of the manifest. namespace is used if the object is namespaced and has no metadata.namespace.
 func (m manifest) target(ctx context.Context, c *cluster.Cluster, namespace string) (target, error) {
 	k, err := c.KindOf(ctx, m.doc.Get("apiVersion").Text(), m.doc.Get("kind").Text())
 	if err != nil {
@@ -177,8 +178,8 @@ func getObjects(ctx context.Context, c *cluster.Cluster, targets []target) objec
 	}
 }
 
-// listObjects lists the objects of the kinds, one kind after the other. Objects that two API groups serve, such as events,
-// are returned once.
+// listObjects lists the objects of kinds, one kind at a time. It returns an object that two API groups serve, such as an
+// Event, only once.
 func listObjects(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace, selector string) objects {
 	return func(yield func(foundObject, error) bool) {
 		seen := seenObjects{kinds: map[string]int{}, uids: map[string]bool{}}

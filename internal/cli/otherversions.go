@@ -13,12 +13,12 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// otherVersions returns the object at every other API version that occurs in its managed fields entries, by apiVersion. It
-// omits versions that are no longer served.
+// otherVersions reads o, the object t, at the API versions of its managed fields entries that differ from the version of t.
+// The result is keyed by apiVersion, and omits versions that are no longer served.
 func otherVersions(ctx context.Context, c *cluster.Cluster, t target, o apply.Object) (map[string]document.Value, error) {
-	others := map[string]document.Value{}
+	byVersion := map[string]document.Value{}
 	for _, e := range o.Entries {
-		if _, known := others[e.APIVersion]; known || e.APIVersion == t.kind.APIVersion() {
+		if _, known := byVersion[e.APIVersion]; known || e.APIVersion == t.kind.APIVersion() {
 			continue
 		}
 		k, err := c.KindOf(ctx, e.APIVersion, t.kind.Name)
@@ -31,15 +31,15 @@ func otherVersions(ctx context.Context, c *cluster.Cluster, t target, o apply.Ob
 		case err != nil:
 			return nil, err
 		default:
-			others[e.APIVersion] = other.Document
+			byVersion[e.APIVersion] = other.Document
 		}
 	}
-	return others, nil
+	return byVersion, nil
 }
 
 // reportOtherVersions prints the managed fields entries whose fields do not exist at the API version of the output, and the
 // command that shows these fields.
-func reportOtherVersions(w io.Writer, t target, lines []ownership.Line, others map[string]document.Value) {
+func reportOtherVersions(w io.Writer, t target, lines []ownership.Line, byVersion map[string]document.Value) {
 	reported := map[string]bool{t.kind.APIVersion(): true}
 	for _, line := range lines {
 		for _, e := range line.Owners {
@@ -48,13 +48,13 @@ func reportOtherVersions(w io.Writer, t target, lines []ownership.Line, others m
 			}
 			reported[e.APIVersion] = true
 			fmt.Fprintf(w, "%s: %s owns fields at %s that do not exist at %s; ? marks the fields that may correspond to them; %s\n",
-				t, entryName(e), e.APIVersion, t.kind.APIVersion(), otherVersionHint(t, e.APIVersion, others))
+				t, entryName(e), e.APIVersion, t.kind.APIVersion(), otherVersionHint(t, e.APIVersion, byVersion))
 		}
 	}
 }
 
-func otherVersionHint(t target, apiVersion string, others map[string]document.Value) string {
-	if _, known := others[apiVersion]; !known {
+func otherVersionHint(t target, apiVersion string, byVersion map[string]document.Value) string {
+	if _, known := byVersion[apiVersion]; !known {
 		return "the server no longer serves that version"
 	}
 	group, version, found := strings.Cut(apiVersion, "/")

@@ -33,7 +33,7 @@ func (o *output) check() error {
 	return nil
 }
 
-// print writes a document as JSON if the format is json, or else as YAML.
+// print writes doc to w: as JSON if the format is json, and as YAML for all other formats.
 func (o *output) print(w io.Writer, doc document.Value) error {
 	text := doc.YAML()
 	if o.format == "json" {
@@ -78,8 +78,8 @@ func (c *checkedWriter) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// failed returns the first write error; nil if all writes succeeded.
-func (c *checkedWriter) failed() error {
+// firstError returns the first write error; nil if all writes succeeded.
+func (c *checkedWriter) firstError() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err == nil {
@@ -88,7 +88,7 @@ func (c *checkedWriter) failed() error {
 	return outputError(c.err)
 }
 
-// isWriteError reports whether err is the recorded write error itself, not one that wraps it.
+// isWriteError reports whether err is the recorded write error itself, as opposed to an error that wraps it.
 func (c *checkedWriter) isWriteError(err error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,8 +105,8 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// palette assigns a colour to each name, such as that of a field manager. The colours are readable on light and dark
-// backgrounds.
+// palette assigns a colour to each name, such as the name of a field manager. The colours are readable on light and
+// dark backgrounds.
 type palette struct {
 	enabled bool
 	indexes map[string]int
@@ -114,7 +114,7 @@ type palette struct {
 
 var colourCodes = []int{36, 33, 35, 32, 34, 96, 93, 95, 92, 94}
 
-// paint returns a text in the colour of a name; unchanged if colours are disabled or the name is "".
+// paint returns text in the colour of name; it returns text unchanged if colours are disabled or name is "".
 func (p *palette) paint(name, text string) string {
 	if !p.enabled || name == "" {
 		return text

@@ -86,7 +86,7 @@ func (f *ownFlags) bind(command *cobra.Command) {
 
 func (f ownFlags) check() error {
 	if f.requiresReceiver && f.to == "" {
-		return &usageError{errors.New("--to: expected the field manager that receives the fields, received none")}
+		return &usageError{errors.New("--to must be set to the field manager that receives the fields")}
 	}
 	return f.output.check()
 }
@@ -112,8 +112,8 @@ func (f ownFlags) releaser() ownership.Selector {
 	return from
 }
 
-// own releases or transfers fields: it reads the object, computes the new managedFields and writes them. It retries after a
-// conflict.
+// own releases or transfers fields: it reads the object, computes the new managedFields and writes them. After a write
+// conflict it starts again.
 func own(ctx context.Context, f ownFlags, args []string, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return err
@@ -128,7 +128,7 @@ func own(ctx context.Context, f ownFlags, args []string, stdout, stderr io.Write
 		return err
 	}
 	if len(rest) == 0 {
-		return &usageError{errors.New("expected field paths, such as spec.replicas, received none")}
+		return &usageError{errors.New("at least one field path must be given, such as spec.replicas")}
 	}
 	expressions, err := parsePaths(rest)
 	if err != nil {
@@ -174,7 +174,8 @@ func (f ownFlags) attemptMove(ctx context.Context, c *cluster.Cluster, t target,
 	return err
 }
 
-// withSubresourceHint adds a hint to use --subresource to the error if the field is owned only at a subresource.
+// withSubresourceHint returns err. If err means that the field is owned only at a subresource, withSubresourceHint adds a
+// hint to use --subresource.
 func (f ownFlags) withSubresourceHint(err error) error {
 	var notOwned *ownership.NotOwnedError
 	if !errors.As(err, &notOwned) || f.subresource != "" {
@@ -188,7 +189,8 @@ func (f ownFlags) withSubresourceHint(err error) error {
 	return err
 }
 
-// withUnknownOutcome adds to an error that managedFields may have been changed, if the server did not respond to the write.
+// withUnknownOutcome returns err. If the server did not respond to the write, withUnknownOutcome adds that managedFields
+// may have been changed.
 func withUnknownOutcome(err error) error {
 	if noResponse := (*cluster.NoResponseError)(nil); errors.As(err, &noResponse) && noResponse.OutcomeUnknown {
 		return fmt.Errorf("%w; managedFields may have been changed; run the command again", err)
@@ -196,7 +198,8 @@ func withUnknownOutcome(err error) error {
 	return err
 }
 
-// change resolves the paths in the object and computes the new managed fields entries. It writes nothing.
+// change resolves the path expressions in o, and computes the managed fields entries after the release or transfer. It
+// writes nothing.
 func (f ownFlags) change(o apply.Object, expressions []ownership.PathExpression) (ownership.Result, error) {
 	paths := make([]fieldset.Path, len(expressions))
 	for i, w := range expressions {
@@ -214,8 +217,8 @@ func (f ownFlags) change(o apply.Object, expressions []ownership.PathExpression)
 	return ownership.Release(o, f.releaser(), paths...)
 }
 
-// checkSingleReleaser returns a usage error if a path has several owners and no flag names the field manager that releases
-// it.
+// checkSingleReleaser returns a usage error if path has several owners in o and no flag names the field manager that
+// releases it.
 func (f ownFlags) checkSingleReleaser(o apply.Object, path fieldset.Path) error {
 	owners, err := ownership.Owners(o, path)
 	if err != nil || f.from != "" {

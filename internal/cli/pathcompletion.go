@@ -30,8 +30,8 @@ func completeArguments(command *cobra.Command, connection *connection, find func
 	}
 }
 
-// releasablePaths returns the paths that the releasing field manager owns in the object of the arguments, except those that
-// the arguments already contain.
+// releasablePaths returns the paths that the releasing field manager owns in the object that args name, except the paths
+// that args already contain.
 func (f *ownFlags) releasablePaths(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string) []string {
 	t, exclude, err := parseTarget(ctx, c, namespace, args)
 	if err != nil {
@@ -94,7 +94,7 @@ func (f *applyFlags) unsetPathCandidates(ctx context.Context, c *cluster.Cluster
 	return all.without(f.unsetTexts)
 }
 
-// completePaths adds the completion of a flag whose value is a field path.
+// completePaths adds the completion of flag, whose value is a field path, with the candidates that find returns.
 func completePaths(command *cobra.Command, connection *connection, flag string, find func(ctx context.Context, c *cluster.Cluster, namespace, toComplete string) []string) {
 	completeFlag(command, flag, func(c *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
@@ -145,7 +145,7 @@ func (o *pathCandidates) add(entries []apply.Entry, toComplete string, accept fu
 	}
 }
 
-// without returns the candidates except the excluded paths, sorted, as PATH<tab>OWNERS.
+// without returns the candidates except the paths in exclude, sorted, as PATH<tab>OWNERS.
 func (o *pathCandidates) without(exclude []string) []string {
 	var lines []string
 	slices.Sort(o.paths)
@@ -179,7 +179,8 @@ func shellPath(p fieldset.Path) string {
 	return b.String()
 }
 
-// shellKeys formats the keys of an item of a list map, without quotes if no key requires them.
+// shellKeys formats e, the keys of an item of a list map. It quotes the values of the keys only if one of them requires
+// quotes.
 func shellKeys(e fieldset.Element) string {
 	var parts []string
 	for _, key := range e.KeyFields() {

@@ -8,7 +8,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// TestShellPath checks that every completed path resolves to the field that it was made from.
+// TestShellPath checks that parsing the result of shellPath yields the path that was passed to
+// shellPath.
 func TestShellPath(t *testing.T) {
 	object, err := apply.ReadObject(`{"apiVersion":"v1","kind":"X","metadata":{"managedFields":[{"manager":"m","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{
 		"f:metadata":{"f:labels":{"f:example.com/team":{},"f:a b":{},"f:plain":{}},"f:finalizers":{"v:\"example.com/x\"":{},"v:\"a,b\"":{}}},
@@ -41,7 +42,7 @@ func TestShellPath(t *testing.T) {
 		`metadata.labels.plain`, `spec.items[name="a,b"]`, `spec.items[name=""]`, `spec.items[name=true]`, `spec.flags[on=true]`,
 	} {
 		if !texts[want] {
-			t.Errorf("no path is written as %s, received %v", want, texts)
+			t.Errorf("shellPath() returned %v, want one of them to be %s", texts, want)
 		}
 	}
 }

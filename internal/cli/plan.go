@@ -22,7 +22,7 @@ type planFlags struct {
 	input      input
 	manager    string
 	quiet      quietFlag
-	// The fields below are set by plan.
+	// plan sets the fields below.
 	migrationOff       bool
 	appliedDefinitions *appliedDefinitions
 }
@@ -69,11 +69,11 @@ The exit code is 0 if nothing would change, 1 if something would change, and 2 o
 
 // plan prints the plan of each object. The exit code is that of diff: 0 without changes, 1 with changes, 2 on errors.
 func plan(ctx context.Context, f planFlags, stdin io.Reader, stdout, stderr io.Writer) error {
-	all, err := f.plan(ctx, stdin, stdout, stderr)
+	plans, err := f.plan(ctx, stdin, stdout, stderr)
 	switch {
 	case err != nil:
 		return &exitError{2, err}
-	case slices.ContainsFunc(all, (*objectPlan).changes):
+	case slices.ContainsFunc(plans, (*objectPlan).changes):
 		return &exitError{code: 1}
 	}
 	return nil
@@ -99,7 +99,7 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 	if err != nil {
 		return nil, err
 	}
-	var all []*objectPlan
+	var plans []*objectPlan
 	if f.migrationOff, err = isMigrationOff(); err != nil {
 		return nil, err
 	}
@@ -112,16 +112,16 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 		if err != nil {
 			return err
 		}
-		all = append(all, p)
+		plans = append(plans, p)
 		f.printObject(stdout, p, coloured)
 		return nil
 	})
 	if f.output.format == "json" || f.output.format == "yaml" {
-		if printErr := f.output.print(stdout, plansValue(all)); printErr != nil {
+		if printErr := f.output.print(stdout, plansValue(plans)); printErr != nil {
 			err = errors.Join(outputError(printErr), err)
 		}
 	}
-	return all, err
+	return plans, err
 }
 
 // printObject prints the plan of one object. It prints nothing for the formats json and yaml, which print one document at

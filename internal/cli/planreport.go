@@ -92,20 +92,20 @@ func (v planView) printValues(p *objectPlan) {
 	}
 }
 
-// topmost returns the members of a field set that have no ancestor in the set.
+// topmost returns those members of set that have no ancestor in set.
 func topmost(set fieldset.Set) fieldset.Set {
 	var b fastset.Builder
-	return topmostIn(&b, set)
+	return buildTopmost(&b, set)
 }
 
-func topmostIn(b *fastset.Builder, set fieldset.Set) fieldset.Set {
+func buildTopmost(b *fastset.Builder, set fieldset.Set) fieldset.Set {
 	mark := b.Mark()
 	for i := range set.Len() {
 		if set.Member(i) {
 			b.Push(set.Element(i), true, fieldset.Set{})
 			continue
 		}
-		below := topmostIn(b, set.Child(i))
+		below := buildTopmost(b, set.Child(i))
 		b.Push(set.Element(i), false, below)
 	}
 	return b.Set(mark)
@@ -135,9 +135,9 @@ func (v planView) printOwners(p *objectPlan) {
 }
 
 // plansValue returns plans as a document for -o json and -o yaml.
-func plansValue(all []*objectPlan) document.Value {
-	items := make([]document.Value, len(all))
-	for i, p := range all {
+func plansValue(plans []*objectPlan) document.Value {
+	items := make([]document.Value, len(plans))
+	for i, p := range plans {
 		items[i] = p.value()
 	}
 	return document.NewMap(document.Field{Name: "objects", Value: document.NewList(items...)})
@@ -186,7 +186,7 @@ func lossValues(moves []ownership.Move) document.Value {
 	return document.NewList(values...)
 }
 
-// changeValues returns the paths of a field set with their values before and after the apply. Absent values are omitted.
+// changeValues returns the paths of set with their values before and after the apply. It omits absent values.
 func (p *objectPlan) changeValues(set fieldset.Set) document.Value {
 	var values []document.Value
 	for path := range set.All() {

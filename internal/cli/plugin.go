@@ -38,7 +38,8 @@ func plugin() *cobra.Command {
 	return command
 }
 
-// nameExamples replaces the name of the program in examples by that of the plugin.
+// nameExamples replaces the name of the program in the examples of command and its subcommands with the name of the
+// plugin.
 func nameExamples(command *cobra.Command) {
 	examples := strings.ReplaceAll(command.Example, "cadastre own ", pluginName+" ")
 	command.Example = strings.ReplaceAll(examples, "cadastre ", pluginName+" ")

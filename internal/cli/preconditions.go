@@ -13,8 +13,8 @@ import (
 // Another client may create, delete or change an object between the read and the apply. A precondition in the applied
 // configuration makes the server check the object in the same transaction as the write:
 //
-// 	uid              the object that was read must still exist; it is not created again
-// 	resourceVersion  the object must be unchanged; with a revision that is never used, the object must not exist
+// uid the object that was read must still exist; it is not created again resourceVersion the object must be unchanged or, if
+// the value is unusedRevision, must not exist
 
 // unusedRevision is a resourceVersion that no object has, because servers count resourceVersions up from 1.
 const unusedRevision = "9223372036854775807"
@@ -24,7 +24,8 @@ var (
 	errNotFound = errors.New("not applied: the object does not exist, and --only-update is set")
 )
 
-// checkExistence returns an error if --only-create is set and the object exists, or if --only-update is set and it does not.
+// checkExistence returns an error if --only-create is set and exists is true, or if --only-update is set and exists is
+// false.
 func (a *applyOperation) checkExistence(exists bool) error {
 	switch {
 	case exists && a.onlyCreate:
@@ -55,12 +56,12 @@ func (a *applyOperation) reload(ctx context.Context) error {
 		a.live.Entries = moved.Entries
 		return nil
 	}
-	a.original, a.simulatedEntries = a.live, moved.Entries // nothing has been written yet
+	a.original, a.simulatedEntries = a.live, moved.Entries // safe to replace, because nothing has been written yet
 	return nil
 }
 
-// withPrecondition returns the configuration with metadata.uid or metadata.resourceVersion, as selected by name, set to the
-// value of the object that was read. If there was no object, the value is unusedRevision.
+// withPrecondition returns the configuration with a precondition: metadata.uid or metadata.resourceVersion, as selected by
+// name, is set to the value that was read. If no object was found, the value is unusedRevision.
 func (a *applyOperation) withPrecondition(name string) document.Value {
 	value := document.NewString(unusedRevision)
 	if a.exists {
@@ -69,7 +70,8 @@ func (a *applyOperation) withPrecondition(name string) document.Value {
 	return a.config.With("metadata", a.config.Get("metadata").With(name, value))
 }
 
-// withoutPrecondition removes the precondition's resourceVersion from the result of a dry run that creates the object.
+// withoutPrecondition returns doc, the result of a dry run. If the dry run creates the object, the result contains the
+// resourceVersion of the precondition, which withoutPrecondition removes.
 func (a *applyOperation) withoutPrecondition(doc document.Value) document.Value {
 	if a.exists {
 		return doc

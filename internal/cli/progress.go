@@ -40,14 +40,14 @@ func newProgress(w io.Writer, quiet bool) *progress {
 // enabled reports whether the bar is drawn at all.
 func (p *progress) enabled() bool { return p.w != nil }
 
-// addTotal increases the total number of objects by more.
+// addTotal adds more to the total number of objects.
 func (p *progress) addTotal(more int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total += more
 }
 
-// restart resets the number of processed objects and the start time.
+// restart sets the number of processed objects to 0 and the start time to the current time.
 func (p *progress) restart() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,10 +102,11 @@ func (p *progress) clear() {
 	}
 }
 
-// barWidth is the width of the bar itself in characters, so that the whole line fits into 80 columns.
+// barWidth is the width of the bar itself in characters. With it, the whole line fits into 80 columns.
 const barWidth = 30
 
-// bar formats the number of processed objects, the rate per second and, if the total is known, a bar and the remaining time.
+// bar formats a line with done, the number of processed objects, and the rate per second. If total is known, it adds a bar
+// and the remaining time.
 func bar(done, total int, elapsed time.Duration) string {
 	speed := float64(done) / elapsed.Seconds()
 	if total < done || total == 0 {

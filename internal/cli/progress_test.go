@@ -17,7 +17,7 @@ func TestBar(t *testing.T) {
 		{100, 100, 5 * time.Second, "[##############################] 100/100 objects, 20/s, 0s left"},
 		{1, 100, time.Second, "[------------------------------] 1/100 objects, 1/s, 1m39s left"},
 		{50, 0, 5 * time.Second, "50 objects, 10/s"},
-		{50, 40, 5 * time.Second, "50 objects, 10/s"}, // objects were created during the run, so that the total is too low
+		{50, 40, 5 * time.Second, "50 objects, 10/s"}, // objects were created during the run, so the total is too low
 	} {
 		if got := bar(test.done, test.total, test.elapsed); got != test.want {
 			t.Errorf("bar(%d, %d, %v) = %q, want %q", test.done, test.total, test.elapsed, got, test.want)
@@ -61,6 +61,6 @@ func TestProgressWithoutTerminal(t *testing.T) {
 	p.step()
 	p.clearBar()
 	if p.enabled() || shown.Len() > 0 {
-		t.Errorf("received %q, want nothing without a terminal", shown.String())
+		t.Errorf("output without a terminal = %q, want none", shown.String())
 	}
 }

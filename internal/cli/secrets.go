@@ -12,7 +12,8 @@ const mask, maskBefore, maskAfter = "***", "*** (before)", "*** (after)"
 
 func (t target) isSecret() bool { return t.kind.Group == "" && t.kind.Name == "Secret" }
 
-// masked returns the states of an object before and after a change, with values masked if the object is a Secret.
+// masked returns before and after, the states of the target before and after a change. If the target is a Secret, their
+// values are masked.
 func (t target) masked(before, after document.Value) (document.Value, document.Value) {
 	if !t.isSecret() {
 		return before, after
@@ -20,9 +21,9 @@ func (t target) masked(before, after document.Value) (document.Value, document.V
 	return maskSecret(before, after, maskBefore), maskSecret(after, before, maskAfter)
 }
 
-// maskSecret masks the values of a Secret, and its last-applied-configuration annotation. Values that differ from those in
-// other are replaced by the mask different.
-func maskSecret(doc, other document.Value, different string) document.Value {
+// maskSecret returns doc, a Secret, with its values and its last-applied-configuration annotation masked. A value that
+// counterpart contains too, with different content, is replaced with differingMask, and any other value with mask.
+func maskSecret(doc, counterpart document.Value, differingMask string) document.Value {
 	for _, path := range [][]string{{"data"}, {"stringData"}, {"metadata", "annotations"}} {
 		values := doc.Lookup(path...)
 		for name, v := range values.Fields() {
@@ -30,8 +31,8 @@ func maskSecret(doc, other document.Value, different string) document.Value {
 				continue
 			}
 			shown := mask
-			if otherValue := other.Lookup(append(path[:len(path):len(path)], name)...); !otherValue.IsAbsent() && !document.Equal(v, otherValue) {
-				shown = different
+			if otherValue := counterpart.Lookup(append(path[:len(path):len(path)], name)...); !otherValue.IsAbsent() && !document.Equal(v, otherValue) {
+				shown = differingMask
 			}
 			values = values.With(name, document.NewString(shown))
 		}
@@ -42,7 +43,7 @@ func maskSecret(doc, other document.Value, different string) document.Value {
 	return doc
 }
 
-// setAt returns a document in which the value at a path of field names is replaced by v.
+// setAt returns doc with the value at path, which consists of field names, set to v.
 func setAt(doc, v document.Value, path ...string) document.Value {
 	if len(path) == 0 {
 		return v

@@ -91,7 +91,7 @@ Try:
 // check validates the flags before anything is written, and sets defaults that depend on other flags.
 func (f *serveFlags) check() error {
 	if f.data == "" {
-		return errors.New("--data: expected a folder, received none")
+		return errors.New("--data must be set to a folder")
 	}
 	_, port, err := net.SplitHostPort(f.listen)
 	if err != nil {

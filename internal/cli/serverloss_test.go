@@ -18,8 +18,9 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// startFailingServer starts a server with four objects and a proxy that closes the connection of the n-th and all later
-// requests with the given method and with part in their path. It returns the file name of a kubeconfig for the proxy.
+// startFailingServer starts a server with four objects, and a proxy for it. The proxy counts the requests whose method is
+// method and whose path contains part; from the n-th of them on, it closes the connection without a response.
+// startFailingServer returns the file name of a kubeconfig for the proxy.
 func startFailingServer(t *testing.T, n int32, method, part string) string {
 	t.Helper()
 	config := cadastretest.Start(t)

@@ -28,7 +28,7 @@ import (
 // strategy becomes Recreate still has rollingUpdate. In that case the engine applies to the live object.
 
 // simulateMigration returns the result that the apply would have after the migration. answer and refused are the result and
-// error of the dry run without the migration.
+// the error of a dry run of the apply without the migration.
 func (a *applyOperation) simulateMigration(ctx context.Context, answer apply.Object, refused error) (apply.Object, error) {
 	switch {
 	case refused == nil:
@@ -42,23 +42,23 @@ func (a *applyOperation) simulateMigration(ctx context.Context, answer apply.Obj
 	return answer, refused // the fields that the migration removes, if any, did not cause the error
 }
 
-// simulateApply applies the configuration to an object with the apply engine, and validates the result with a dry-run patch.
-// It forces conflicts, because applyWithRetry has already rejected those that must not be forced.
-func (a *applyOperation) simulateApply(ctx context.Context, from apply.Object) (apply.Object, error) {
+// simulateApply applies the configuration to base with the apply engine, and validates the result with a dry-run patch. It
+// forces conflicts, because applyWithRetry has already rejected those that must not be forced.
+func (a *applyOperation) simulateApply(ctx context.Context, base apply.Object) (apply.Object, error) {
 	version := a.target.kind.APIVersion()
 	if i := slices.IndexFunc(a.simulatedEntries, func(e apply.Entry) bool { return e.APIVersion != version }); i >= 0 {
-		return from, fmt.Errorf("a dry run cannot compute the fields that an apply removes after the migration, because %s owns fields at %s; migrate first",
+		return base, fmt.Errorf("a dry run cannot compute the fields that an apply removes after the migration, because %s owns fields at %s; migrate first",
 			entryName(a.simulatedEntries[i]), a.simulatedEntries[i].APIVersion)
 	}
 	t, err := a.cluster.Topology(ctx, a.target.kind)
 	if err != nil {
-		return from, fmt.Errorf("a dry run cannot compute the fields that an apply removes after the migration; migrate first: %w", err)
+		return base, fmt.Errorf("a dry run cannot compute the fields that an apply removes after the migration; migrate first: %w", err)
 	}
 	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t), Unset: true})
 	if err != nil {
-		return from, err
+		return base, err
 	}
-	result, err := engine.Apply(from, a.config, apply.Request{Manager: a.manager, Version: version, Time: time.Now(), Force: true})
+	result, err := engine.Apply(base, a.config, apply.Request{Manager: a.manager, Version: version, Time: time.Now(), Force: true})
 	if err != nil {
 		return result.Object, err
 	}
@@ -70,20 +70,20 @@ func (a *applyOperation) simulateApply(ctx context.Context, from apply.Object) (
 	return apply.Object{Document: patched.Document, Entries: result.Object.Entries}, err
 }
 
-// diffPatch returns the JSON patch that turns one object into another, with one operation per changed top-level or metadata
+// diffPatch returns the JSON patch that turns oldDoc into newDoc, with one operation per changed top-level or metadata
 // field. A patch is sent instead of an update, because users who may apply have the verb patch, but not necessarily update.
-func diffPatch(from, to document.Value) document.Value {
-	changes := appendOperations(nil, "/", from.Without("metadata"), to.Without("metadata"))
-	changes = appendOperations(changes, "/metadata/", from.Get("metadata"), to.Get("metadata"))
+func diffPatch(oldDoc, newDoc document.Value) document.Value {
+	changes := appendOperations(nil, "/", oldDoc.Without("metadata"), newDoc.Without("metadata"))
+	changes = appendOperations(changes, "/metadata/", oldDoc.Get("metadata"), newDoc.Get("metadata"))
 	return document.NewList(changes...)
 }
 
 // pointerEscapes escapes field names for JSON pointers.
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// appendOperations appends the operations that turn the fields of the map from into those of the map to. The map must exist
-// in the object at path, which ends in a slash.
-func appendOperations(changes []document.Value, path string, from, to document.Value) []document.Value {
+// appendOperations appends to changes the operations that turn oldMap into newMap, and returns changes. path is the JSON
+// pointer of the map in the object, followed by a slash; the map must exist.
+func appendOperations(changes []document.Value, path string, oldMap, newMap document.Value) []document.Value {
 	change := func(op, name string, value document.Value) {
 		changes = append(changes, document.NewMap(
 			document.Field{Name: "op", Value: document.NewString(op)},
@@ -91,13 +91,13 @@ func appendOperations(changes []document.Value, path string, from, to document.V
 			document.Field{Name: "value", Value: value},
 		))
 	}
-	for name, value := range to.Fields() {
-		if !document.Equal(from.Get(name), value) {
+	for name, value := range newMap.Fields() {
+		if !document.Equal(oldMap.Get(name), value) {
 			change("add", name, value)
 		}
 	}
-	for name := range from.Fields() {
-		if to.Get(name).IsAbsent() {
+	for name := range oldMap.Fields() {
+		if newMap.Get(name).IsAbsent() {
 			change("remove", name, document.Value{})
 		}
 	}
@@ -107,21 +107,21 @@ func appendOperations(changes []document.Value, path string, from, to document.V
 // simulatedEntriesAfter returns the managed fields entries that the migration would produce. Entries that the migration does
 // not change are taken from the dry-run result, in which forced fields have been removed.
 func (a *applyOperation) simulatedEntriesAfter(answer apply.Object) []apply.Entry {
-	var all []apply.Entry
+	var entries []apply.Entry
 	for _, e := range a.simulatedEntries {
 		if !slices.Contains(a.live.Entries, e) || e.Manager == a.manager && e.Operation == apply.Apply {
-			all = append(all, e)
+			entries = append(entries, e)
 			continue
 		}
 		i := slices.IndexFunc(answer.Entries, func(other apply.Entry) bool { return isSameEntry(e, other) })
 		if i >= 0 {
-			all = append(all, answer.Entries[i])
+			entries = append(entries, answer.Entries[i])
 		}
 	}
-	return all
+	return entries
 }
 
-// isSameEntry reports whether two entries have the same identity: manager, operation, API version and subresource.
+// isSameEntry reports whether a and b have equal identities: manager, operation, API version and subresource.
 func isSameEntry(a, b apply.Entry) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.APIVersion == b.APIVersion && a.Subresource == b.Subresource
 }
@@ -142,14 +142,14 @@ func (a *applyOperation) withConflictOwners(ctx context.Context, refused error) 
 	return live
 }
 
-// remainingConflicts removes the field managers whose entries the pending migration would remove from the conflicts, and
-// drops conflicts without any other field manager.
-func (a *applyOperation) remainingConflicts(all []conflict) []conflict {
+// remainingConflicts returns conflicts without the field managers whose entries the pending migration would remove. It drops
+// a conflict that is left without a field manager.
+func (a *applyOperation) remainingConflicts(conflicts []conflict) []conflict {
 	if a.simulatedEntries == nil {
-		return all
+		return conflicts
 	}
 	var remaining []conflict
-	for _, c := range all {
+	for _, c := range conflicts {
 		hadOwners := len(c.owners) > 0
 		c.owners = slices.DeleteFunc(c.owners, func(e apply.Entry) bool { return !slices.Contains(a.simulatedEntries, e) })
 		if len(c.owners) > 0 || !hadOwners {

@@ -20,7 +20,7 @@ import (
 	"github.com/cadastre/cadastre/strategic"
 )
 
-// TestDiffPatch checks the generated patches, and that applying them produces the expected object.
+// TestDiffPatch checks the text of the patches, and that applying a patch to oldDoc produces newDoc.
 func TestDiffPatch(t *testing.T) {
 	for _, test := range []struct{ from, to, want string }{
 		{`{"metadata":{"name":"a"},"data":{"x":"1"}}`, `{"metadata":{"name":"a"},"data":{"x":"1"}}`, `[]`},
@@ -41,8 +41,8 @@ func TestDiffPatch(t *testing.T) {
 }
 
 // TestSimulationRemovesInvalidFields checks the plan that changes the strategy of a Deployment created by client-side apply,
-// whose rollingUpdate is invalid until the migration removes it. The plan must be the same with and without the server's
-// take-over support.
+// whose rollingUpdate is invalid until the migration removes it. The plan for a server with take-over support and the plan
+// for a server without it must be equal.
 func TestSimulationRemovesInvalidFields(t *testing.T) {
 	server := cadastretest.Start(t)
 	createClientSideDeployment(t, server)
@@ -59,7 +59,7 @@ func TestSimulationRemovesInvalidFields(t *testing.T) {
 			}
 			_, err = renderPlan(t, server, manager, fmt.Sprintf(recreate, `""`), true)
 			if err == nil || !strings.Contains(err.Error(), "image: Required value") || strings.Contains(err.Error(), "rollingUpdate") {
-				t.Errorf("error = %v, want only the error that remains after the migration", err)
+				t.Errorf("planOne(): error = %v, want only the error that remains after the migration", err)
 			}
 		})
 	}
@@ -80,7 +80,7 @@ func TestInvalidApplyWritesNothing(t *testing.T) {
 		f := applyFlags{appliedDefinitions: &appliedDefinitions{}, manager: "gitops", output: output{format: "text"}}
 		err := f.applyOne(t.Context(), c, "default", manifest{"standard input", doc}, &stdout, &stderr)
 		if *writes != test.want || (err == nil) != (test.want > 0) {
-			t.Errorf("image %s: want %d writes, got %d: %v", test.image, test.want, *writes, err)
+			t.Errorf("image %s: number of writes = %d, want %d; error = %v", test.image, *writes, test.want, err)
 		}
 	}
 }

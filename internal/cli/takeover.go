@@ -87,7 +87,7 @@ func (a *applyOperation) transferThenApply(ctx context.Context) (apply.Object, e
 }
 
 // checkApplySucceeds simulates the apply after the migration. It returns the error with which the apply would fail; nil if
-// none is foreseen.
+// the simulation succeeds.
 func (a *applyOperation) checkApplySucceeds(ctx context.Context) error {
 	after, err := a.applyWithRetry(ctx, true)
 	if err == nil || isValidationError(err) {
@@ -134,8 +134,9 @@ func (a *applyOperation) transferOwnership(ctx context.Context) (original []appl
 	}
 }
 
-// restoreOwnership restores the original managed fields entries of an object whose apply failed with refused, unless the
-// object has changed in between. It returns refused.
+// restoreOwnership restores the managed fields entries original after the apply to transferred, the object with migrated
+// entries, has failed with refused. It restores nothing if the object has changed since. It returns refused, with the reason
+// if the entries could not be restored.
 func (a *applyOperation) restoreOwnership(ctx context.Context, transferred apply.Object, original []apply.Entry, refused error) error {
 	if isServerLost(refused) {
 		return refused // further requests would not succeed either

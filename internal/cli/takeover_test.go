@@ -60,8 +60,8 @@ func createClientSide(t *testing.T, config *rest.Config, name string) {
 
 var volatileFields = regexp.MustCompile(`"(uid|resourceVersion|creationTimestamp|time)": *"[^"]*"`)
 
-// TestTakeoverInOneOrTwoWrites checks that the result of an apply is the same with and without the server's take-over
-// support, even in a dry run. With the support it takes one write, without it two.
+// TestTakeoverInOneOrTwoWrites checks that an apply to a server with take-over support takes one write, that an apply to a
+// server without it takes two writes, and that both have equal results, even in a dry run.
 func TestTakeoverInOneOrTwoWrites(t *testing.T) {
 	server := cadastretest.Start(t)
 	for _, manager := range []string{ownership.KubectlManager, "gitops"} {
@@ -74,7 +74,7 @@ func TestTakeoverInOneOrTwoWrites(t *testing.T) {
 						t.Errorf("want equal results without data.legacy; received with take-over support\n%s\nwithout\n%s", one, two)
 					}
 					if want := [2]int{1, 2}; !dryRun && [2]int{oneWrites, twoWrites} != want {
-						t.Errorf("want %d writes, got %d and %d", want, oneWrites, twoWrites)
+						t.Errorf("number of writes with take-over support = %d, without = %d, want %d", oneWrites, twoWrites, want)
 					}
 				})
 			}
@@ -82,7 +82,8 @@ func TestTakeoverInOneOrTwoWrites(t *testing.T) {
 	}
 }
 
-// applyTakeover applies to a ConfigMap that client-side apply created. It returns the result and the number of writes.
+// applyTakeover applies a configuration with the given value, as manager, to a ConfigMap that client-side apply created.
+// It returns the resulting object as text, and the number of writes.
 func applyTakeover(t *testing.T, server *rest.Config, manager, value string, dryRun, likeKubernetes bool) (object string, writes int) {
 	t.Helper()
 	createClientSide(t, server, "shop")
@@ -183,7 +184,8 @@ func TestTakeoverOfDeletedObject(t *testing.T) {
 	}
 }
 
-// refusingTransport imitates a server without take-over support that rejects some requests with 422.
+// refusingTransport imitates a server without take-over support that rejects requests with 422: those for which refuse
+// returns true.
 type refusingTransport struct {
 	countingTransport
 	refuses func(*http.Request) bool
@@ -198,7 +200,7 @@ func (r refusingTransport) RoundTrip(request *http.Request) (*http.Response, err
 }
 
 // TestFailedApplyRestoresManagedFields checks that managedFields are restored if the apply is rejected after they were
-// rewritten, and that a message states it if they cannot be restored.
+// rewritten. If they cannot be restored, the error must state that.
 func TestFailedApplyRestoresManagedFields(t *testing.T) {
 	server := cadastretest.Start(t)
 	for name, test := range map[string]struct {
@@ -240,10 +242,10 @@ func TestFailedApplyRestoresManagedFields(t *testing.T) {
 				t.Errorf("applyOne(): error = %v, stderr = %q, want \"not today\" and stderr %q", err, stderr.String(), test.wantStderr)
 			}
 			if after := managedFieldsOf(t, server, "shop"); (after == before) != test.wantUnchanged {
-				t.Errorf("managedFields before\n%s\nafter\n%s\nwant unchanged: %v", before, after, test.wantUnchanged)
+				t.Errorf("managedFields are unchanged = %v, want %v; before\n%s\nafter\n%s", before == after, test.wantUnchanged, before, after)
 			}
 			if writes != test.maxPatches {
-				t.Errorf("want %d writes, got %d", test.maxPatches, writes)
+				t.Errorf("number of writes = %d, want %d", writes, test.maxPatches)
 			}
 		})
 	}

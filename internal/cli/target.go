@@ -38,8 +38,8 @@ func (t target) fields() []document.Field {
 	}
 }
 
-// checkName returns an error for a name that is not a single path segment, which would address another resource, such as a
-// subresource.
+// checkName returns an error if name is not a single path segment, because it would then address another resource, such as
+// a subresource.
 func checkName(name string) error {
 	if problems := content.IsPathSegmentName(name); len(problems) > 0 {
 		return fmt.Errorf("expected the name of an object, received %q, which %s", name, strings.Join(problems, ", "))
@@ -52,9 +52,9 @@ func targetOf(k cluster.Kind, doc document.Value) target {
 	return target{k, doc.Lookup("metadata", "namespace").Text(), doc.Lookup("metadata", "name").Text()}
 }
 
-// withNamespace adds the namespace to a configuration that has none, like kubectl. Servers copy the configuration to the
-// last-applied-configuration annotation; without the namespace, alternating applies by cadastre and kubectl would each
-// change the annotation.
+// withNamespace returns config with the target's namespace if config has none, like kubectl. Servers copy the configuration
+// to the last-applied-configuration annotation; without the namespace, alternating applies by cadastre and kubectl would
+// each change the annotation.
 func (t target) withNamespace(config document.Value) document.Value {
 	metadata := config.Get("metadata")
 	if !t.kind.Namespaced || metadata.Get("namespace").Text() != "" {
@@ -66,7 +66,7 @@ func (t target) withNamespace(config document.Value) document.Value {
 // parseTarget returns the target of the arguments TYPE NAME or TYPE/NAME, and the remaining arguments.
 func parseTarget(ctx context.Context, c *cluster.Cluster, namespace string, args []string) (t target, rest []string, err error) {
 	if len(args) == 0 {
-		return t, nil, &usageError{fmt.Errorf("expected TYPE NAME or TYPE/NAME, received nothing")}
+		return t, nil, &usageError{fmt.Errorf("TYPE NAME or TYPE/NAME must be given")}
 	}
 	name, rest := "", args[1:]
 	kind, name, slash := strings.Cut(args[0], "/")
@@ -89,8 +89,8 @@ func parseTarget(ctx context.Context, c *cluster.Cluster, namespace string, args
 	return target{k, namespace, name}, rest, nil
 }
 
-// openTarget connects to the server and returns the target of the only object in the arguments. It prints warnings of the
-// server to stderr.
+// openTarget connects to the server and returns the target that args name. More than one object in args is a usage error of
+// verb. Warnings of the server are printed to stderr.
 func (c *connection) openTarget(ctx context.Context, verb string, args []string, stderr io.Writer) (server *cluster.Cluster, t target, err error) {
 	server, namespace, err := c.open()
 	if err != nil {
@@ -122,8 +122,8 @@ type targetError struct {
 func (e *targetError) Error() string { return e.target.String() + ": " + e.err.Error() }
 func (e *targetError) Unwrap() error { return e.err }
 
-// withoutTarget returns the error within a *targetError, for messages that already name the object; other errors are
-// returned unchanged.
+// withoutTarget returns the error within err if err wraps a *targetError, for messages that already name the object. It
+// returns any other err unchanged.
 func withoutTarget(err error) error {
 	if targeted := (*targetError)(nil); errors.As(err, &targeted) {
 		return targeted.err

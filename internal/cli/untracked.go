@@ -18,17 +18,18 @@ import (
 // errNoOwners is the error of verbs that require managedFields.
 var errNoOwners = errors.New("the object has no managedFields")
 
-// isUntracked reports whether an object has no managed fields entries.
+// isUntracked reports whether o has no managed fields entries.
 func isUntracked(o apply.Object) bool { return len(o.Entries) == 0 }
 
-// withInitialEntry returns an object that has no managedFields with the managed fields entry that its first apply would add.
+// withInitialEntry returns o, which has no managedFields, with the managed fields entry that the first apply would add to
+// it.
 func (t target) withInitialEntry(ctx context.Context, c *cluster.Cluster, o apply.Object) (apply.Object, error) {
 	empty := document.NewMap(
 		document.Field{Name: "apiVersion", Value: document.NewString(t.kind.APIVersion())},
 		document.Field{Name: "kind", Value: document.NewString(t.kind.Name)},
 		document.Field{Name: "metadata", Value: document.NewMap(
 			document.Field{Name: "name", Value: document.NewString(t.name)},
-			document.Field{Name: "uid", Value: o.Document.Lookup("metadata", "uid")}, // a precondition, so that a deleted object is not created
+			document.Field{Name: "uid", Value: o.Document.Lookup("metadata", "uid")}, // a precondition: an object that was deleted since must not be created
 		)},
 	)
 	answer, err := c.Apply(ctx, t.kind, t.namespace, t.name, empty, cluster.ApplyOptions{Manager: managedFieldsWriter, DryRun: true})

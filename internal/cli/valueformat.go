@@ -16,8 +16,8 @@ const maxValueBytes, contextBytes = 60, 20
 // formatValue formats a value as JSON on one line, truncated to maxValueBytes.
 func formatValue(v document.Value) string { return formatValueFrom(v, 0) }
 
-// formatValuePair formats two values as JSON, on one line each. It omits long common prefixes, so that the first difference
-// is visible.
+// formatValuePair formats a and b as JSON, on one line each. It omits a long common prefix, so that truncation does not
+// hide the first difference.
 func formatValuePair(a, b document.Value) (string, string) {
 	if a.IsAbsent() || b.IsAbsent() {
 		return formatValue(a), formatValue(b)
@@ -29,7 +29,7 @@ func formatValuePair(a, b document.Value) (string, string) {
 	return formatValueFrom(a, start), formatValueFrom(b, start)
 }
 
-// formatValueFrom formats a value's JSON from a byte offset on; "absent" if the value is absent.
+// formatValueFrom formats the JSON of v from byte offset start on, truncated to maxValueBytes; "absent" if v is absent.
 func formatValueFrom(v document.Value, start int) string {
 	if v.IsAbsent() {
 		return "absent"
@@ -53,7 +53,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// escapeUnprintable replaces characters that are invisible or control a terminal by their JSON escapes.
+// escapeUnprintable replaces characters that are invisible or control a terminal with their JSON escapes.
 func escapeUnprintable(text string) string {
 	if strings.IndexFunc(text, isUnprintable) < 0 {
 		return text

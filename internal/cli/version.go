@@ -24,8 +24,8 @@ type buildInfo struct {
 	version, commit, date string
 }
 
-// newBuildInfo returns the values that the linker has set, completed from the build information. Values that neither
-// contains are "unknown".
+// newBuildInfo returns version, commit and date, which the linker may have set. It takes empty values from build; values
+// that build lacks too are "unknown".
 func newBuildInfo(version, commit, date string, build *debug.BuildInfo) buildInfo {
 	b := buildInfo{version, commit, date}
 	if build == nil {

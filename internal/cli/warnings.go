@@ -13,7 +13,8 @@ type warnings struct {
 	printed map[string]bool
 }
 
-// printWarnings makes the client print the server's warnings to w. The caller may replace the writer of the result.
+// printWarnings makes c print the server's warnings to w. The caller may replace w later by setting the writer of
+// the result.
 func printWarnings(c *cluster.Cluster, w io.Writer) *warnings {
 	all := &warnings{w: w}
 	c.SetWarningHandler(all.print)

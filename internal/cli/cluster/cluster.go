@@ -66,12 +66,12 @@ func Open(config *rest.Config) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{url: strings.TrimSuffix(url.String(), "/"), client: client, openAPI: map[string]openAPI{}}
-	c.kinds = once(c.discover)
+	c.kinds = cacheSuccess(c.discover)
 	return c, nil
 }
 
-// once returns a function that caches the first successful result of f.
-func once[T any](f func(context.Context) (T, error)) func(context.Context) (T, error) {
+// cacheSuccess returns a function that calls f until f succeeds once, and from then on returns the result of that call.
+func cacheSuccess[T any](f func(context.Context) (T, error)) func(context.Context) (T, error) {
 	var mu sync.Mutex
 	var cached bool
 	var value T
@@ -94,7 +94,7 @@ type request struct {
 	method, path string
 	query        url.Values
 	body         string
-	// contentType is the media type of the body, accept that of the response; an empty accept means JSON.
+	// contentType is the media type of the body. accept is the requested media type of the response; "" means JSON.
 	contentType, accept string
 }
 
@@ -103,8 +103,9 @@ const jsonType = "application/json"
 // maxAttempts is the maximum number of times that a request is sent while the server responds with 429.
 const maxAttempts = 5
 
-// send sends a request and returns the body of the response. A response with an error status is returned as an *Error. After
-// 429 Too Many Requests, the request is sent again after the delay in Retry-After, at most maxAttempts times in total.
+// send sends r and returns the body of the response. If the response has an error status, send returns it as an *Error.
+// After 429 Too Many Requests, send waits for the delay in Retry-After and sends the request again; it sends a request at
+// most maxAttempts times in total.
 func (c *Cluster) send(ctx context.Context, r request) (string, error) {
 	for try := 1; ; try++ {
 		code, header, body, err := c.sendOnce(ctx, r)
@@ -124,7 +125,8 @@ func (c *Cluster) send(ctx context.Context, r request) (string, error) {
 	}
 }
 
-// retryDelay returns the delay in the header Retry-After, or one second if there is none or it is a minute or more.
+// retryDelay returns the delay in the header Retry-After. It returns one second if the header is absent, or if its delay is
+// one minute or longer.
 func retryDelay(header http.Header) time.Duration {
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil && seconds >= 0 && seconds < 60 {
 		return time.Duration(seconds) * time.Second
@@ -149,12 +151,12 @@ func (c *Cluster) sendOnce(ctx context.Context, r request) (code int, header htt
 	}
 	response, err := c.client.Do(request)
 	if err != nil {
-		return 0, nil, "", orCancelled(ctx, r, notSent(r, fmt.Errorf("request to %s: %w", c.url, unwrapURL(err))))
+		return 0, nil, "", cancellationOr(ctx, r, notSentError(r, fmt.Errorf("request to %s: %w", c.url, unwrapURL(err))))
 	}
 	defer func() { _ = response.Body.Close() }() // the body has been read, so a failed close has no effect
 	var text strings.Builder
 	if _, err = io.Copy(&text, response.Body); err != nil {
-		return 0, nil, "", orCancelled(ctx, r, noResponse(r, fmt.Errorf("%s %s: the response ended early: %w", r.method, r.path, err)))
+		return 0, nil, "", cancellationOr(ctx, r, noResponseError(r, fmt.Errorf("%s %s: the response ended early: %w", r.method, r.path, err)))
 	}
 	c.reportWarnings(response.Header)
 	return response.StatusCode, response.Header, text.String(), nil

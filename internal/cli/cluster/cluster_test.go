@@ -44,7 +44,8 @@ func parse(t *testing.T, text string) document.Value {
 	return doc
 }
 
-// TestCount checks the number of several objects, of which only one is in the response, and of none.
+// TestCount checks that Count returns the number of all objects, although the server returns at most one of them, and 0
+// if there are none.
 func TestCount(t *testing.T) {
 	c := open(t, cadastretest.Start(t))
 	maps := find(t, c, "cm")
@@ -149,7 +150,7 @@ func TestTopology(t *testing.T) {
 		t.Errorf("topology of containers = %+v, want a list with the key name", kind.List)
 	}
 	if _, err := c.Topology(t.Context(), Kind{Group: "none.example", Version: "v1", Name: "X"}); err == nil {
-		t.Error("Topology() of an unknown kind returned no error, want one")
+		t.Error("Topology() of an unknown kind = nil error, want an error")
 	}
 }
 
@@ -168,11 +169,11 @@ func TestTooManyRequests(t *testing.T) {
 	c := open(t, &rest.Config{Host: server.URL})
 	namespaces := Kind{Version: "v1", Name: "Namespace", Resource: "namespaces"}
 	if o, err := c.Get(t.Context(), namespaces, "", "x"); err != nil || o.Document.Lookup("metadata", "name").Text() != "x" || requests.Load() != 3 {
-		t.Errorf("Get() sent %d requests, want 3; error = %v", requests.Load(), err)
+		t.Errorf("Get() = %v after %d requests, want nil after 3", err, requests.Load())
 	}
 	requests.Store(0)
 	if _, err := c.Get(t.Context(), namespaces, "", "never"); !IsCode(err, http.StatusTooManyRequests) || requests.Load() != maxAttempts {
-		t.Errorf("Get() sent %d requests, want maxAttempts and a 429; error = %v", requests.Load(), err)
+		t.Errorf("Get() = %v after %d requests, want a 429 after %d", err, requests.Load(), maxAttempts)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -181,7 +182,7 @@ func TestTooManyRequests(t *testing.T) {
 	}
 }
 
-// TestWarnings checks that the handler receives the warnings with code 299, and no others.
+// TestWarnings checks that the handler receives warnings with code 299, and no warnings with other codes.
 func TestWarnings(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Add("Warning", `299 - "old \"Endpoints\""`)
@@ -233,7 +234,8 @@ func TestListContinuesAfterExpiry(t *testing.T) {
 	}
 }
 
-// TestListExpiresRepeatedly checks that List fails if the continue token in the error response has expired as well.
+// TestListExpiresRepeatedly checks that, after 410 Gone, List fails if the continue token in the error response has
+// expired as well.
 func TestListExpiresRepeatedly(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusGone)

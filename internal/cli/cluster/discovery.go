@@ -71,7 +71,7 @@ func readKind(group, version string, r document.Value) Kind {
 	return Kind{
 		Group: group, Version: version, Name: r.Lookup("responseKind", "kind").Text(),
 		Resource: r.Get("resource").Text(), Singular: r.Get("singularResource").Text(),
-		ShortNames: stringsOf(r.Get("shortNames")), Categories: stringsOf(r.Get("categories")), Verbs: stringsOf(r.Get("verbs")),
+		ShortNames: textItems(r.Get("shortNames")), Categories: textItems(r.Get("categories")), Verbs: textItems(r.Get("verbs")),
 		Namespaced: r.Get("scope").Text() == "Namespaced",
 	}
 }
@@ -90,7 +90,7 @@ func (g groupVersion) path() string {
 // precedes its other versions.
 func groupVersions(list document.Value) []groupVersion {
 	var all []groupVersion
-	for _, version := range stringsOf(list.Get("versions")) {
+	for _, version := range textItems(list.Get("versions")) {
 		all = append(all, groupVersion{"", version})
 	}
 	for _, group := range list.Get("groups").Items() {
@@ -154,14 +154,14 @@ func readResources(page groupVersion, list document.Value) []Kind {
 		}
 		all = append(all, Kind{
 			Group: page.group, Version: page.version, Name: kind, Resource: name, Singular: singular,
-			ShortNames: stringsOf(r.Get("shortNames")), Categories: stringsOf(r.Get("categories")), Verbs: stringsOf(r.Get("verbs")),
+			ShortNames: textItems(r.Get("shortNames")), Categories: textItems(r.Get("categories")), Verbs: textItems(r.Get("verbs")),
 			Namespaced: r.Get("namespaced").Bool(),
 		})
 	}
 	return all
 }
 
-func stringsOf(list document.Value) []string {
+func textItems(list document.Value) []string {
 	var all []string
 	for _, item := range list.Items() {
 		all = append(all, item.Text())

@@ -36,18 +36,18 @@ func TestKinds(t *testing.T) {
 		t.Errorf("KindOf() = %+v, %v, want horizontalpodautoscalers", k, err)
 	}
 	if _, err := c.KindOf(t.Context(), "autoscaling/v9", "HorizontalPodAutoscaler"); err == nil {
-		t.Error("KindOf() of an unknown version returned no error, want one")
+		t.Error("KindOf() of an unknown version = nil error, want an error")
 	}
 }
 
-// unaggregatedTransport makes a server respond like those before Kubernetes 1.27, which do not support aggregated discovery:
-// it removes that media type from requests.
+// unaggregatedTransport makes a server respond like a server before Kubernetes 1.27, which does not support aggregated
+// discovery: it removes the media type of aggregated discovery from the Accept header of requests.
 type unaggregatedTransport struct{ http.RoundTripper }
 
-func (p unaggregatedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (transport unaggregatedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Accept", jsonType)
-	return p.RoundTripper.RoundTrip(r)
+	return transport.RoundTripper.RoundTrip(r)
 }
 
 // TestUnaggregatedDiscovery checks that unaggregated discovery finds the same kinds in the same order as aggregated

@@ -36,7 +36,8 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// readError returns the *Error for an error response. If the body is not a Status, its first line becomes the message.
+// readError returns the *Error for the error response to r with the status code and body. If body is not a Status, its first
+// line becomes the message.
 func readError(r request, code int, body string) error {
 	e := &Error{Code: code, Request: r.method + " " + r.path}
 	status, err := document.ParseJSONLimited(body, document.Limits{MaxBytes: -1})
@@ -55,8 +56,8 @@ func readError(r request, code int, body string) error {
 	return e
 }
 
-// oneLine joins the lines of a message with semicolons. It removes the word "errors:" that Kubernetes writes before a list
-// of errors.
+// oneLine joins the lines of message with semicolons, and removes the word "errors:" that Kubernetes writes before a list of
+// errors.
 func oneLine(message string) string {
 	var line strings.Builder
 	for part := range strings.Lines(message) {
@@ -73,8 +74,8 @@ func oneLine(message string) string {
 	return line.String()
 }
 
-// firstLine returns the first line of a body that is not a Status, truncated to maxLineBytes. For an HTML page it returns a
-// hint instead.
+// firstLine returns the first line of text, a response body that is not a Status, truncated to maxLineBytes. If text is an
+// HTML page, firstLine returns a hint instead.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if strings.HasPrefix(line, "<") {
@@ -105,31 +106,33 @@ type NoResponseError struct {
 func (e *NoResponseError) Error() string { return e.Err.Error() }
 func (e *NoResponseError) Unwrap() error { return e.Err }
 
-// noResponse returns the error of a request that may have reached the server.
-func noResponse(r request, err error) error {
+// noResponseError returns the NoResponseError of request r, which may have reached the server. Its OutcomeUnknown is true if
+// r is a write.
+func noResponseError(r request, err error) error {
 	return &NoResponseError{OutcomeUnknown: r.method != http.MethodGet && r.query.Get("dryRun") == "", Err: err}
 }
 
-// notSent returns the error of a request that received no response header. If no connection was established, the request has
-// certainly not been sent.
-func notSent(r request, err error) error {
+// notSentError returns the NoResponseError of request r, which failed with err before a response header was received. If err
+// means that no connection was established, r was not sent, so OutcomeUnknown is false.
+func notSentError(r request, err error) error {
 	var dial *net.OpError
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &certificate) {
 		return &NoResponseError{Err: err}
 	}
-	return noResponse(r, err)
+	return noResponseError(r, err)
 }
 
-// orCancelled returns the cause of the context's cancellation as a NoResponseError if it is cancelled, or else err.
-func orCancelled(ctx context.Context, r request, err error) error {
+// cancellationOr returns err, or a NoResponseError with the cause of the cancellation if ctx is cancelled.
+func cancellationOr(ctx context.Context, r request, err error) error {
 	if stopped := context.Cause(ctx); stopped != nil {
-		return noResponse(r, stopped)
+		return noResponseError(r, stopped)
 	}
 	return err
 }
 
-// unwrapURL returns the error within a *url.Error, which repeats the method and URL; other errors are returned unchanged.
+// unwrapURL returns the error within err if err wraps a *url.Error, whose message repeats the method and URL. It returns any
+// other err unchanged.
 func unwrapURL(err error) error {
 	var e *url.Error
 	if errors.As(err, &e) {

@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestErrors checks that every error about an unreachable server, or one that is not a Kubernetes API server, is a single
-// line.
+// TestErrors checks the error for an unreachable server and for a server that is not a Kubernetes API server: it consists
+// of a single line.
 func TestErrors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -60,8 +60,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestReadErrorWithLongBody checks that a Status may exceed the size limit of request bodies, and that other bodies are
-// truncated.
+// TestReadErrorWithLongBody checks that readError decodes a Status that exceeds the size limit of request bodies, and
+// that it truncates a body that is not a Status.
 func TestReadErrorWithLongBody(t *testing.T) {
 	cause := `{"reason":"FieldManagerConflict","field":".data.a","message":"` + strings.Repeat("x", 1000) + `"}`
 	body := `{"kind":"Status","message":"refused","details":{"causes":[` + strings.Repeat(cause+",", 5000) + cause + `]}}`

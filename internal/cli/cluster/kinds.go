@@ -52,7 +52,7 @@ func (c *Cluster) Kinds(ctx context.Context) ([]Kind, error) {
 func (c *Cluster) Refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.kinds = once(c.discover)
+	c.kinds = cacheSuccess(c.discover)
 	clear(c.openAPI)
 }
 
@@ -95,8 +95,8 @@ func (c *Cluster) FindKind(ctx context.Context, name string) (Kind, error) {
 	return Kind{}, &UnknownKindError{strconv.Quote(name)}
 }
 
-// FindKinds returns the kind that [Cluster.FindKind] finds for the name or, if there is none, all kinds of the category with
-// that name, at all versions.
+// FindKinds returns the kind that [Cluster.FindKind] returns for name or, if there is none, all kinds of the category with
+// that name, each at all versions.
 func (c *Cluster) FindKinds(ctx context.Context, name string) ([]Kind, error) {
 	one, unknown := c.FindKind(ctx, name)
 	if unknown == nil {

@@ -52,15 +52,15 @@ func readObject(k Kind, body string) (apply.Object, error) {
 // pageSize is the maximum number of objects in the response to a list request.
 const pageSize = 500
 
-// List reads all objects of a kind that match a label selector, page by page. An item that cannot be decoded yields an
-// error, and the sequence continues; an error of a request ends the sequence.
+// List reads the objects of kind k that match the label selector, page by page. For an item that cannot be decoded it yields
+// an error and continues; a request that fails ends the sequence with an error.
 func (c *Cluster) List(ctx context.Context, k Kind, namespace, selector string) iter.Seq2[apply.Object, error] {
 	return func(yield func(apply.Object, error) bool) {
 		next, restarted := "", false
 		for {
 			page, err := c.page(ctx, k, namespace, selector, next)
 			if refused := (*Error)(nil); !restarted && errors.As(err, &refused) && refused.Code == http.StatusGone && refused.Continue != "" {
-				next, restarted = refused.Continue, true // the remaining pages show the current state instead of that of the first page
+				next, restarted = refused.Continue, true // the remaining pages show the current state instead of the state at the time of the first page
 				continue
 			}
 			restarted = false
@@ -80,7 +80,7 @@ func (c *Cluster) List(ctx context.Context, k Kind, namespace, selector string) 
 	}
 }
 
-// Count returns the number of objects of a kind. It requests a single item and adds the server's remainingItemCount.
+// Count returns the number of objects of kind k. It requests a single item and adds the server's remainingItemCount.
 func (c *Cluster) Count(ctx context.Context, k Kind, namespace string) (int, error) {
 	query := url.Values{"limit": {"1"}}
 	body, err := c.send(ctx, request{method: http.MethodGet, path: k.Path(namespace, ""), query: query})
@@ -115,8 +115,8 @@ func (c *Cluster) page(ctx context.Context, k Kind, namespace, selector, next st
 	return page, nil
 }
 
-// splitItem decodes a list item, to which it adds the apiVersion and kind that items lack. If the managedFields are invalid,
-// the returned object contains them as part of its document, next to the error.
+// splitItem decodes item, an element of a list of kind k, and adds apiVersion and kind, which list items lack. If the
+// managedFields are invalid, it returns an error and an object whose document still contains them.
 func splitItem(k Kind, item document.Value) (apply.Object, error) {
 	item = item.With("apiVersion", document.NewString(k.APIVersion())).With("kind", document.NewString(k.Name))
 	o, err := apply.SplitObject(item)
@@ -126,12 +126,13 @@ func splitItem(k Kind, item document.Value) (apply.Object, error) {
 	return o, err
 }
 
-// Patch applies a JSON patch to an object as a field manager, and returns the result.
+// Patch applies patch, a JSON patch, to an object as the given field manager, and returns the resulting object.
 func (c *Cluster) Patch(ctx context.Context, k Kind, namespace, name, manager string, patch []byte) (apply.Object, error) {
 	return c.patch(ctx, k, namespace, name, url.Values{"fieldManager": {manager}}, patch)
 }
 
-// DryRunPatch returns the result of a JSON patch without storing it.
+// DryRunPatch is like [Cluster.Patch] with dryRun=All: it returns the object that would result, and the server stores
+// nothing.
 func (c *Cluster) DryRunPatch(ctx context.Context, k Kind, namespace, name, manager string, patch []byte) (apply.Object, error) {
 	return c.patch(ctx, k, namespace, name, url.Values{"fieldManager": {manager}, "dryRun": {"All"}}, patch)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// openAPI contains the used parts of the OpenAPI v3 document of a group version.
+// openAPI contains those parts of the OpenAPI v3 document of a group version that this package uses.
 type openAPI struct {
 	schema *schema.Schema
 	// supportsTakeover reports that apply requests accept [ownership.TakeOverParameter].
@@ -19,8 +19,8 @@ type openAPI struct {
 	supportsUnset bool
 }
 
-// Topology returns the merge topology of a kind, read from the server's OpenAPI document. A kind that the document does not
-// define is an error.
+// Topology returns the merge topology of kind k, read from the server's OpenAPI document. It returns an error if the
+// document does not define k.
 func (c *Cluster) Topology(ctx context.Context, k Kind) (*schema.Type, error) {
 	document, err := c.openAPIOf(ctx, k)
 	if err != nil {
@@ -40,8 +40,8 @@ func (c *Cluster) SupportsTakeover(ctx context.Context, k Kind) bool {
 	return err == nil && document.supportsTakeover
 }
 
-// SupportsUnset reports whether the server accepts unset markers, according to its OpenAPI document. A server that does not
-// would store markers as values.
+// SupportsUnset reports whether the server accepts unset markers, according to its OpenAPI document. A server without that
+// support would store the markers as values.
 func (c *Cluster) SupportsUnset(ctx context.Context, k Kind) (bool, error) {
 	document, err := c.openAPIOf(ctx, k)
 	return document.supportsUnset, err
@@ -54,7 +54,7 @@ func openAPIPath(k Kind) string {
 	return "/openapi/v3/apis/" + k.Group + "/" + k.Version
 }
 
-// openAPIOf returns the OpenAPI document of a kind's group version. Documents are cached until Refresh.
+// openAPIOf returns the OpenAPI document of the group version of k. Documents are cached until Refresh.
 func (c *Cluster) openAPIOf(ctx context.Context, k Kind) (openAPI, error) {
 	path := openAPIPath(k)
 	c.mu.Lock()
@@ -75,13 +75,13 @@ func (c *Cluster) openAPIOf(ctx context.Context, k Kind) (openAPI, error) {
 		return openAPI{}, err
 	}
 	c.openAPI[path] = openAPI{
-		schema: all, supportsTakeover: declares(doc, hasParameter(ownership.TakeOverParameter)), supportsUnset: declares(doc, hasUnsetExtension),
+		schema: all, supportsTakeover: hasPatchOperation(doc, hasParameter(ownership.TakeOverParameter)), supportsUnset: hasPatchOperation(doc, hasUnsetExtension),
 	}
 	return c.openAPI[path], nil
 }
 
-// declares reports whether the patch operation of some path in an OpenAPI document satisfies has.
-func declares(doc document.Value, has func(patch document.Value) bool) bool {
+// hasPatchOperation reports whether doc, an OpenAPI document, contains a patch operation for which has returns true.
+func hasPatchOperation(doc document.Value, has func(patch document.Value) bool) bool {
 	for _, path := range doc.Get("paths").Fields() {
 		if has(path.Get("patch")) {
 			return true

@@ -24,7 +24,7 @@ const usage = `usage: cadastre-docs man|markdown|completion FOLDER
   completion  write the completion scripts of bash, zsh, fish and powershell
 `
 
-// generators maps each kind of document to the function that writes its files to a folder.
+// generators maps each kind of document to the function that writes the documents of command to folder.
 var generators = map[string]func(command *cobra.Command, folder string) error{
 	"man": func(command *cobra.Command, folder string) error {
 		return doc.GenManTree(command, manHeader(), folder)
@@ -41,8 +41,8 @@ var generators = map[string]func(command *cobra.Command, folder string) error{
 	},
 }
 
-// Main writes the documents that the arguments select and returns the exit code: 0 for success, 1 for failure, 2 for a
-// usage error.
+// Main writes the documents that args (a kind of document and a folder) select. It returns the exit code: 0 for
+// success, 1 for failure, 2 for a usage error.
 func Main(args []string, stderr io.Writer) int {
 	if len(args) != 2 || generators[args[0]] == nil {
 		fmt.Fprint(stderr, usage)
