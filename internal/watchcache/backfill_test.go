@@ -12,11 +12,11 @@ import (
 func openBackfilled(t *testing.T, s storage.Store, o Options) *Cache {
 	t.Helper()
 	c := openCache(t, s, o)
-	k := c.resource(pods)
+	rc := c.resource(pods)
 	testwait.For(t, "the window to reach back before the cache was opened", func() bool {
-		k.mu.RLock()
-		defer k.mu.RUnlock()
-		return k.horizon < k.last
+		rc.mu.RLock()
+		defer rc.mu.RUnlock()
+		return rc.horizon < rc.last
 	})
 	return c
 }
@@ -69,8 +69,8 @@ func TestBackfill(t *testing.T) {
 	}
 }
 
-// TestBackfillLimits: the backfill reaches back to the size limit, the compacted revision or an unreadable value, whichever
-// comes first.
+// TestBackfillLimits: the backfill, which goes back in history, ends at the size limit, the compacted revision or an
+// unreadable value, whichever it reaches first.
 func TestBackfillLimits(t *testing.T) {
 	for name, test := range map[string]struct {
 		window  int
@@ -117,15 +117,15 @@ func TestBackfillLimits(t *testing.T) {
 
 // TestBackfillTooLate: the backfill does not extend a window that was trimmed while the backfill was reading.
 func TestBackfillTooLate(t *testing.T) {
-	k := testKind(nil)
-	k.horizon = 10
-	earlier := []*event{{resource: k, revision: 4, after: &Object{resource: k, key: "core/pods/default/a"}}}
-	k.prependEvents(earlier, 3, 9)
-	if k.horizon != 10 || len(k.all.events.list) != 0 {
-		t.Error("prependEvents() extended a window whose horizon has moved, want no change")
+	rc := testKind(nil)
+	rc.horizon = 10
+	earlier := []*event{{resource: rc, revision: 4, after: &Object{resource: rc, key: "core/pods/default/a"}}}
+	rc.prependEvents(earlier, 3, 9)
+	if rc.horizon != 10 || len(rc.all.events.list) != 0 {
+		t.Error("prependEvents() extended a window whose horizon has moved, want the window unchanged")
 	}
-	k.prependEvents(earlier, 3, 10)
-	if k.horizon != 3 || len(k.all.events.list) != 1 || k.all.events.first != -1 || k.bytes.Load() == 0 {
+	rc.prependEvents(earlier, 3, 10)
+	if rc.horizon != 3 || len(rc.all.events.list) != 1 || rc.all.events.first != -1 || rc.bytes.Load() == 0 {
 		t.Error("prependEvents() did not extend a window whose horizon has not moved")
 	}
 }

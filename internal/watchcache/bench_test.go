@@ -41,7 +41,7 @@ func BenchmarkFanOut(b *testing.B) {
 				revision++
 				c.applyBatch(storage.Batch{Revision: revision, Events: []storage.Event{{Key: "core/pods/default/web", Value: value, Revision: revision}}})
 				for delivered.Load() < int64(revision-10)*int64(watchers) {
-					// The writer waits, so that it is at most ten events ahead of the slowest watcher.
+					// The writer waits until it is at most ten events ahead of the slowest watcher.
 				}
 			}
 			for delivered.Load() < int64(revision)*int64(watchers) {

@@ -24,11 +24,11 @@ func (e *TooNewError) Error() string {
 	return fmt.Sprintf("cache: expected a revision up to %d, received %d; retry later, or request an earlier revision", e.Now, e.Requested)
 }
 
-// errExactly is returned by Get and Watch if Freshness is Exactly: both read only current objects.
+// errExactly is returned by Get and Watch if Freshness is Exactly, because they read only current objects.
 var errExactly = errors.New("cache: expected a freshness other than Exactly, which only List supports")
 
-// fromStore translates an error of the store into the corresponding error of the cache.
-func fromStore(err error) error {
+// translateError returns the error of the cache that corresponds to err, an error of the store.
+func translateError(err error) error {
 	switch {
 	case errors.Is(err, storage.ErrCompacted):
 		return ErrTooOld
@@ -50,8 +50,8 @@ func (e *UnreadableError) Error() string {
 
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// UnknownFieldError reports a field selector with a field that the resource cannot be selected by. Known lists the fields
-// that can be selected.
+// UnknownFieldError reports that a field selector contains a field that is not a selectable field of the resource. Known
+// lists the selectable fields.
 type UnknownFieldError struct {
 	Kind, Field string
 	Known       []string

@@ -17,8 +17,8 @@ type Form struct {
 	make func(*Object) (value any, bytes int, err error)
 }
 
-// NewForm returns a form. make converts an object, and returns the converted value and the approximate number of bytes that
-// it takes. It must be safe for concurrent use. All callers of Object.As share the value.
+// NewForm returns a new Form. make computes the form of an object: it returns the value and its approximate size in bytes. make
+// must be safe for concurrent use. All callers of Object.As share the value.
 func NewForm(make func(*Object) (value any, bytes int, err error)) *Form { return &Form{make: make} }
 
 // formOverhead is the memory of a cached form without its value, in bytes.
@@ -59,13 +59,13 @@ func (l *formList) without(f *Form) *formList {
 	return &formList{l.form, l.next.without(f)}
 }
 
-// As returns the value of a form of the object. The caller must not modify it. The value is computed on first use, once for
-// all concurrent callers, and cached until the forms of all objects exceed their size limit or memory is short. If the
-// computation fails, all waiting callers get the error, and the next call retries.
+// As returns the value of the form f of the object. The caller must not modify the value. The first call computes the value,
+// once for all concurrent callers; it is cached until the forms of all objects exceed their size limit or memory is short. If
+// the computation fails, all waiting callers get the error, and the next call computes the value again.
 func (o *Object) As(f *Form) (any, error) {
 	made := o.formOf(f)
 	made.once.Do(func() {
-		made.err = fmt.Errorf("cache: %s: computing a form of the object panicked", o.key) // this error is the result if make panics
+		made.err = fmt.Errorf("cache: %s: computing a form of the object panicked", o.key) // returned if make panics, and overwritten if it does not
 		var bytes int
 		made.value, bytes, made.err = f.make(o)
 		if made.err != nil {
@@ -74,17 +74,17 @@ func (o *Object) As(f *Form) (any, error) {
 		}
 		o.resource.forms.add(o, f, bytes+formOverhead)
 	})
-	if !made.used.Load() { // reading the flag first avoids contention: it is rarely false
+	if !made.used.Load() { // reading the flag before writing it avoids contention, because it is rarely false
 		made.used.Store(true)
 	}
 	return made.value, made.err
 }
 
-// Lacks reports whether the value of a form is neither cached nor being computed.
+// Lacks reports whether the value of the form f is neither cached nor being computed.
 func (o *Object) Lacks(f *Form) bool { return o.forms.Load().find(f) == nil }
 
-// Keep caches the value of a form that the caller has computed, for instance together with the values of other objects. It is a
-// no-op if the form is already cached or being computed.
+// Keep caches value, of the given size in bytes, as the form f of the object. The caller has computed it, for instance together
+// with the values of other objects. Keep is a no-op if the form is already cached or being computed.
 func (o *Object) Keep(f *Form, value any, bytes int) {
 	made := o.formOf(f)
 	made.once.Do(func() {
@@ -93,7 +93,7 @@ func (o *Object) Keep(f *Form, value any, bytes int) {
 	})
 }
 
-// formOf returns the cache entry of a form of the object. If there is none, it adds an entry without a value.
+// formOf returns the cache entry of the form f of the object. If there is none, it adds an entry without a value.
 func (o *Object) formOf(f *Form) *form {
 	for {
 		list := o.forms.Load()
@@ -107,7 +107,7 @@ func (o *Object) formOf(f *Form) *form {
 	}
 }
 
-// dropForm removes the cache entry of a form of the object.
+// dropForm removes the cache entry of the form f of the object.
 func (o *Object) dropForm(f *Form) {
 	for {
 		list := o.forms.Load()
@@ -117,7 +117,7 @@ func (o *Object) dropForm(f *Form) {
 	}
 }
 
-// takeUsed reports whether As was called for a form since the last call of takeUsed, and clears the form's flag used.
+// takeUsed reports whether As was called for the form f since the last call of takeUsed, and clears the form's flag used.
 func (o *Object) takeUsed(f *Form) bool {
 	there := o.forms.Load().find(f)
 	return there != nil && there.used.Swap(false)
@@ -150,7 +150,7 @@ func (o *Object) WithoutManagedFields() (document.Value, error) {
 // exceeded, and all forms when memory is short.
 type forms struct {
 	mu sync.Mutex
-	// cached lists the cached forms in eviction order; bytes is their total size. It references objects weakly.
+	// cached lists the cached forms in eviction order; bytes is their total size. It holds weak references to objects.
 	cached []cachedForm
 	bytes  int
 	limit  int
@@ -159,46 +159,46 @@ type forms struct {
 
 type cachedForm struct {
 	object weak.Pointer[Object]
-	of     *Form
+	form   *Form
 	bytes  int
 }
 
-// add registers a cached form, and evicts other forms if the limit is exceeded. The eviction scan skips forms that were used
-// since the previous scan (clock algorithm).
-func (f *forms) add(o *Object, of *Form, bytes int) {
+// add registers the cached form of o with its size in bytes, and evicts forms if the limit is exceeded. The eviction scan skips
+// forms that were used since the previous scan (clock algorithm).
+func (f *forms) add(o *Object, form *Form, bytes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.cached = append(f.cached, cachedForm{weak.Make(o), of, bytes})
+	f.cached = append(f.cached, cachedForm{weak.Make(o), form, bytes})
 	f.bytes += bytes
 	done := 0
 	for ; f.bytes > f.limit && done < len(f.cached); done++ {
-		k := f.cached[done]
-		if o := k.object.Value(); o != nil && o.takeUsed(k.of) {
-			f.cached = append(f.cached, k)
+		c := f.cached[done]
+		if o := c.object.Value(); o != nil && o.takeUsed(c.form) {
+			f.cached = append(f.cached, c)
 			continue
 		}
-		f.evict(k)
+		f.evict(c)
 	}
 	clear(f.cached[:done])
 	f.cached = f.cached[done:]
 }
 
-func (f *forms) evict(k cachedForm) {
-	if o := k.object.Value(); o != nil {
-		o.dropForm(k.of)
+func (f *forms) evict(c cachedForm) {
+	if o := c.object.Value(); o != nil {
+		o.dropForm(c.form)
 	}
-	f.bytes -= k.bytes
+	f.bytes -= c.bytes
 }
 
 // evictIfMemoryShort evicts the forms of all objects if memory is short.
 func (f *forms) evictIfMemoryShort() {
-	if !isShort(f.memory()) {
+	if !isMemoryShort(f.memory()) {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, k := range f.cached {
-		f.evict(k)
+	for _, c := range f.cached {
+		f.evict(c)
 	}
 	f.cached = nil
 }

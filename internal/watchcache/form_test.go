@@ -94,20 +94,20 @@ func TestKeepForm(t *testing.T) {
 	}
 }
 
-// TestFormEntriesAreLimited: a cached form counts towards the limit even if its value has size 0 or its object has been
-// garbage collected.
+// TestFormEntriesAreLimited: the number of registered forms is limited even if their values have size 0 or their
+// objects have been garbage collected.
 func TestFormEntriesAreLimited(t *testing.T) {
-	k := testKind(nil)
+	rc := testKind(nil)
 	empty := NewForm(func(*Object) (any, int, error) { return nil, 0, nil })
 	for range 100_000 {
-		o, err := newObject(k, "core/pods/default/web", []byte(`{"metadata":{"name":"web"}}`), 1)
+		o, err := newObject(rc, "core/pods/default/web", []byte(`{"metadata":{"name":"web"}}`), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, _ = o.As(empty)
 	}
-	if len(k.forms.cached) > k.forms.limit/formOverhead {
-		t.Errorf("%d forms are registered, want at most %d", len(k.forms.cached), k.forms.limit/formOverhead)
+	if len(rc.forms.cached) > rc.forms.limit/formOverhead {
+		t.Errorf("%d forms are registered, want at most %d", len(rc.forms.cached), rc.forms.limit/formOverhead)
 	}
 }
 
@@ -143,11 +143,11 @@ func countWithForms(objects []*Object) (count int) {
 func TestFormEviction(t *testing.T) {
 	used := uint64(0)
 	f := &forms{limit: 1010 * 1000, memory: func() (uint64, uint64) { return used, 1000 }}
-	k := newResourceCache("core/pods", nil, f, new(atomic.Int64), 0)
+	rc := newResourceCache("core/pods", nil, f, new(atomic.Int64), 0)
 	large := NewForm(func(*Object) (any, int, error) { return "large", 100 * 1000, nil })
 	var objects []*Object
 	for i := range 100 {
-		o, err := newObject(k, fmt.Sprintf("core/pods/default/p%d", i), fmt.Appendf(nil, `{"metadata":{"name":"p%d"}}`, i), 1)
+		o, err := newObject(rc, fmt.Sprintf("core/pods/default/p%d", i), fmt.Appendf(nil, `{"metadata":{"name":"p%d"}}`, i), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,10 +175,10 @@ func TestFormEviction(t *testing.T) {
 		_, _ = o.As(large)
 	}
 	if hot.forms.Load().find(large) != before {
-		t.Error("evicting one form of an object evicted another form that is in use")
+		t.Error("evicting one form of an object also evicted a form that is in use")
 	}
 	if objects[0].forms.Load() == nil || objects[29].forms.Load() == nil || objects[50].forms.Load() != nil {
-		t.Error("want the forms of objects 0 and 29 cached, and of object 50 evicted")
+		t.Error("Lacks() is wrong, want the forms of objects 0 and 29 cached, and the form of object 50 evicted")
 	}
 	if v, err := objects[50].As(large); v != "large" || err != nil {
 		t.Error(v, err)
@@ -196,10 +196,10 @@ func TestFormEviction(t *testing.T) {
 
 // TestFormsDoNotRetainObjects: the cache of forms does not prevent the garbage collection of an object.
 func TestFormsDoNotRetainObjects(t *testing.T) {
-	k := testKind(nil)
+	rc := testKind(nil)
 	gone := make(chan bool)
 	func() {
-		o, err := newObject(k, "core/pods/default/web", []byte(exampleObject(500)), 1)
+		o, err := newObject(rc, "core/pods/default/web", []byte(exampleObject(500)), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestFormsDoNotRetainObjects(t *testing.T) {
 		runtime.GC()
 		select {
 		case <-gone:
-			if len(k.forms.cached) != 1 {
+			if len(rc.forms.cached) != 1 {
 				t.Error("precondition failed: the number of registered forms is not 1")
 			}
 			return

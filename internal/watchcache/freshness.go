@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Freshness is the consistency of a read: how current the state that it returns must be. The zero Freshness is Latest.
+// Freshness is the consistency of a read: how current the returned state must be. The zero Freshness is [Latest].
 type Freshness struct {
 	mode     freshnessMode
 	revision storage.Revision
@@ -30,10 +30,10 @@ var (
 	Any = Freshness{mode: anyAge}
 )
 
-// NotOlderThan returns the Freshness of a read that returns the state at the revision or at a later revision.
+// NotOlderThan returns the Freshness of a read that returns the state at revision or at a later revision.
 func NotOlderThan(revision storage.Revision) Freshness { return Freshness{notOlderThan, revision} }
 
-// Exactly returns the Freshness of a read that returns the state at exactly that revision. Only List supports it.
+// Exactly returns the Freshness of a read that returns the state at exactly the given revision. Only List supports it.
 func Exactly(revision storage.Revision) Freshness { return Freshness{exactly, revision} }
 
 // waitFresh waits until the state of the cache satisfies the Freshness of a read. It returns a TooNewError if a requested
@@ -48,14 +48,15 @@ func (c *Cache) waitFresh(ctx context.Context, f Freshness) error {
 	case latest:
 		now, err := c.store.Revision(ctx)
 		if err != nil {
-			return fromStore(err)
+			return translateError(err)
 		}
 		return c.progress.wait(ctx, now)
 	}
 	if c.progress.revision() >= f.revision {
 		return nil
 	}
-	// The client may have got the revision from another server process that is slightly ahead of this one.
+	// A revision in the future is not an error at once: the client may have got it from a server process whose cache is
+	// slightly ahead of this one.
 	short, cancel := context.WithTimeout(ctx, c.options.FutureWait)
 	defer cancel()
 	err := c.progress.wait(short, f.revision)

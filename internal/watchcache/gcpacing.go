@@ -32,10 +32,10 @@ func (c *Cache) watchMemory(ctx context.Context) {
 }
 
 // gcPacing adapts GOGC to the size of the live heap. With Go's constant GOGC=100 the heap grows to twice its live size, although
-// most of the live heap consists of long-lived objects. gcPacing sets a lower GOGC for a large heap, which then needs less
-// memory, and a higher GOGC for a small heap, which is then collected less often. In BenchmarkGCPacing, which allocates garbage
-// as fast as it can, gcPacing reduces the peak of the heap from 4.2x to 1.7x the live heap if the live heap is 512 MiB, and
-// increases the CPU time of an allocation to 3.3x. If the live heap is 32 MiB, it reduces the CPU time of an allocation to 0.74x.
+// most of the live heap consists of long-lived objects. gcPacing sets a lower GOGC for a large heap, which reduces its peak, and
+// a higher GOGC for a small heap, which reduces the number of collections. In BenchmarkGCPacing, which allocates garbage as fast
+// as it can, gcPacing reduces the peak of the heap from 4.2x to 1.7x the live heap if the live heap is 512 MiB, and increases the
+// CPU time of an allocation to 3.3x. If the live heap is 32 MiB, it reduces the CPU time of an allocation to 0.74x.
 type gcPacing struct{ percent int }
 
 const (
@@ -46,14 +46,15 @@ const (
 	garbageBytes = 128 << 20
 )
 
-func (p *gcPacing) set(live uint64) {
-	if percent := gcPercent(live); percent != p.percent {
+func (g *gcPacing) set(live uint64) {
+	if percent := gcPercent(live); percent != g.percent {
 		debug.SetGCPercent(percent)
-		p.percent = percent
+		g.percent = percent
 	}
 }
 
-// gcPercent returns the GOGC value for a live heap size, rounded down to a multiple of five so that it changes rarely.
+// gcPercent returns the GOGC value for a live heap of live bytes. It rounds down to a multiple of five, so that the value changes
+// rarely.
 func gcPercent(live uint64) int {
 	percent := garbageBytes * 100 / max(live, 1)
 	return int(min(max(percent, minGCPercent), maxGCPercent)) / 5 * 5
@@ -65,8 +66,8 @@ func liveHeap() uint64 {
 	return samples[0].Value.Uint64()
 }
 
-// isShort reports whether the used memory exceeds nine tenths of the limit.
-func isShort(used, limit uint64) bool { return used > limit/10*9 }
+// isMemoryShort reports whether used exceeds nine tenths of limit, both in bytes.
+func isMemoryShort(used, limit uint64) bool { return used > limit/10*9 }
 
 // memoryInUse returns the memory in bytes that the process uses, and its limit (GOMEMLIMIT).
 func memoryInUse() (used, limit uint64) {

@@ -14,11 +14,11 @@ func TestMemoryInUse(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	debug.SetMemoryLimit(1 << 60)
 	used, limit := memoryInUse()
-	if used < 1<<20 || limit != 1<<60 || isShort(used, limit) {
+	if used < 1<<20 || limit != 1<<60 || isMemoryShort(used, limit) {
 		t.Errorf("memoryInUse() = %d used, limit %d, want at least 1 MiB used and a far greater limit", used, limit)
 	}
-	if !isShort(91, 100) || isShort(89, 100) {
-		t.Error("isShort() is wrong, want true only above nine tenths of the limit")
+	if !isMemoryShort(91, 100) || isMemoryShort(89, 100) {
+		t.Error("isMemoryShort() is wrong, want true only above nine tenths of the limit")
 	}
 }
 

@@ -16,12 +16,12 @@ import (
 	"github.com/cadastre/cadastre/internal/storage/pebble"
 )
 
-// quiet is a logger that discards all messages, for tests that provoke log messages.
-var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+// discardLog is a logger that discards all messages, for tests that provoke log messages.
+var discardLog = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 func openStore(t testing.TB) storage.Store {
 	t.Helper()
-	s, err := pebble.Open(pebble.Options{Log: quiet})
+	s, err := pebble.Open(pebble.Options{Log: discardLog})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func openCache(t testing.TB, s storage.Store, o Options) *Cache {
 		o.Fields = podFields
 	}
 	if o.Log == nil {
-		o.Log = quiet
+		o.Log = discardLog
 	}
 	c, err := Open(t.Context(), s, o)
 	if err != nil {
@@ -98,7 +98,7 @@ func watch(t testing.TB, c *Cache, o WatchOptions) *Watcher {
 	return w
 }
 
-// next returns the next count events of a watcher, formatted by eventText. It fails the test after ten seconds.
+// next returns the next count events of w, formatted by eventText. It fails the test if they do not arrive within ten seconds.
 func next(t testing.TB, w *Watcher, count int) (got []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -122,7 +122,8 @@ func eventText(e Event) string {
 	return fmt.Sprintf("%v %s/%s@%d", e.Type, e.Object.Namespace(), e.Object.Name(), e.Object.Revision())
 }
 
-// waitInBackground calls Next in another goroutine, waits until it blocks, and returns a channel with its error.
+// waitInBackground calls w.Next in a goroutine and waits until that call blocks. It returns the channel on which the goroutine
+// sends the error of Next.
 func waitInBackground(t testing.TB, w *Watcher) <-chan error {
 	ended := make(chan error)
 	inHistory := w.history != nil // a watcher that waits for the store's history does not set topic.waiting
@@ -134,24 +135,25 @@ func waitInBackground(t testing.TB, w *Watcher) <-chan error {
 		ended <- err
 	}()
 	testwait.For(t, "the watcher to wait", func() bool {
-		w.k.mu.RLock()
-		defer w.k.mu.RUnlock()
+		w.resource.mu.RLock()
+		defer w.resource.mu.RUnlock()
 		return inHistory || w.topic.waiting.Load()
 	})
 	return ended
 }
 
-// inspectTrimmed waits until the window is trimmed, and calls look with the cache of pods while it holds the lock of that cache.
-func inspectTrimmed(t testing.TB, c *Cache, look func(k *resourceCache)) {
+// inspectTrimmed waits until the window is trimmed, and then calls look with the resourceCache of pods, whose lock it holds
+// during the call.
+func inspectTrimmed(t testing.TB, c *Cache, look func(rc *resourceCache)) {
 	t.Helper()
 	testwait.For(t, "the window to be trimmed", func() bool { return c.windowBytes.Load() <= int64(c.options.WindowBytes) })
-	k := c.resource(pods)
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	look(k)
+	rc := c.resource(pods)
+	rc.mu.RLock()
+	defer rc.mu.RUnlock()
+	look(rc)
 }
 
-// wantNoEvent fails the test if the watcher returns an event or an error within 20 ms.
+// wantNoEvent waits 20 ms, and fails the test if w returns an event or an error in this time.
 func wantNoEvent(t testing.TB, w *Watcher) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -32,7 +32,7 @@ func ParseKey(text string) (Key, error) {
 	return Key{Kind: kind, Namespace: namespace, Name: name}, nil
 }
 
-// isGroupResource reports whether a text has the form GROUP/RESOURCE.
+// isGroupResource reports whether text has the form GROUP/RESOURCE.
 func isGroupResource(text string) bool {
 	kind, rest, ok := cutResource(text + "/")
 	return ok && kind == text && rest == ""
@@ -47,7 +47,8 @@ func keyError(text string) error {
 	return fmt.Errorf("cache: expected a key such as apps/deployments/default/web or core/nodes/n1, received %q", text)
 }
 
-// cutResource splits a key into GROUP/RESOURCE and the rest; ok is false if the key has no such prefix.
+// cutResource splits key into kind, which is GROUP/RESOURCE, and rest, the text after the next slash. ok is false if
+// key has no such prefix.
 func cutResource(key string) (kind, rest string, ok bool) {
 	group := strings.IndexByte(key, '/')
 	if group <= 0 {
@@ -61,7 +62,8 @@ func cutResource(key string) (kind, rest string, ok bool) {
 	return key[:end], key[end+1:], true
 }
 
-// splitNamespacedName splits the part of a key after the resource: NAMESPACE/NAME, or NAME for a cluster-scoped object.
+// splitNamespacedName splits rest, the part of a key after the resource, into namespace and name. rest is
+// NAMESPACE/NAME, or NAME for a cluster-scoped object.
 func splitNamespacedName(rest string) (namespace, name string) {
 	if before, after, ok := strings.Cut(rest, "/"); ok {
 		return before, after

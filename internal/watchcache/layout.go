@@ -12,9 +12,9 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// The layout of an object consists of the positions of certain parts in its JSON, such as metadata.labels. It is determined in
-// one pass that parses only these parts. In canonical JSON the member names are sorted, so most of an object follows the last
-// needed part and is never scanned.
+// The layout of an object consists of the byte offsets of certain parts in its JSON, such as metadata.labels. It is determined
+// in one pass, which parses only these parts. In canonical JSON the member names are sorted, so most of an object follows the
+// last needed part and is never scanned.
 
 // span is the half-open byte range [start, end) of a text.
 type span struct{ start, end uint32 }
@@ -24,10 +24,10 @@ func (s span) of(text string) string { return text[s.start:s.end] }
 var (
 	errNotObject    = errors.New("expected a JSON object")
 	errNotCanonical = errors.New("expected canonical JSON: sorted names, none twice, no white space")
-	errNoName       = errors.New("metadata.name: expected a string, received none")
+	errNoName       = errors.New("metadata.name must be set")
 )
 
-// layout determines the layout of an object's JSON and stores it in the object.
+// layout is the parser that determines the layout of text, the JSON of the object o, and stores it in o.
 type layout struct {
 	o    *Object
 	text string
@@ -35,7 +35,7 @@ type layout struct {
 	name, namespace string
 }
 
-// pathNode is a node of a trie of field paths: one path element, a member name.
+// pathNode is a node of a trie of field paths. name is one element of a path, the name of a JSON member.
 type pathNode struct {
 	name string
 	// fields are the indexes of the fields whose Path ends at this node. The Otherwise paths of fields have indexes of their own,
@@ -46,19 +46,19 @@ type pathNode struct {
 
 // newPathTrie combines the paths of all fields into a trie, so that all fields are found in one pass over the JSON.
 func newPathTrie(fields []Field) (trie []pathNode) {
-	other := len(fields)
+	otherwise := len(fields)
 	for i, f := range fields {
 		trie = addPath(trie, f.Path, i)
 		if f.Otherwise != nil {
-			trie = addPath(trie, f.Otherwise, other)
-			other++
+			trie = addPath(trie, f.Otherwise, otherwise)
+			otherwise++
 		}
 	}
 	return trie
 }
 
 func addPath(trie []pathNode, path []string, field int) []pathNode {
-	i, found := slices.BinarySearchFunc(trie, path[0], func(w pathNode, name string) int { return strings.Compare(w.name, name) })
+	i, found := slices.BinarySearchFunc(trie, path[0], func(n pathNode, name string) int { return strings.Compare(n.name, name) })
 	if !found {
 		trie = slices.Insert(trie, i, pathNode{name: path[0]})
 	}
@@ -87,7 +87,7 @@ func (l *layout) read(fields []Field, trie []pathNode) error {
 		}
 		if m.name == "metadata" {
 			var err error
-			if m.end, err = l.metadata(m.at); err != nil {
+			if m.end, err = l.readMetadata(m.at); err != nil {
 				return fmt.Errorf("metadata: %w", err)
 			}
 		}
@@ -95,12 +95,12 @@ func (l *layout) read(fields []Field, trie []pathNode) error {
 	if m.err == nil && l.name == "" {
 		return errNoName
 	}
-	l.o.fields = chosenFields(fields, l.o.fields)
+	l.o.fields = chooseFields(fields, l.o.fields)
 	return m.err
 }
 
-// absentFields returns the values of the fields for an object that has none of these fields: the Absent value of each field. The
-// Absent value of a field with an Otherwise path is stored at the index of that path.
+// absentFields returns the values of fields for an object that has none of them: the Absent value of each field. The Absent
+// value of a field with an Otherwise path is stored at the index of that path.
 func absentFields(fields []Field) []string {
 	if len(fields) == 0 {
 		return nil
@@ -124,26 +124,27 @@ func absentFields(fields []Field) []string {
 	return values
 }
 
-// chosenFields reduces the values at Path and at Otherwise to one value per field: the value at Path unless it is empty.
-func chosenFields(fields []Field, values []string) []string {
+// chooseFields reduces values, which contain the values at Path and at Otherwise, to one value per field: the value at Path
+// or, if that is empty, the value at Otherwise.
+func chooseFields(fields []Field, values []string) []string {
 	if len(values) == len(fields) {
 		return values
 	}
-	other := len(fields)
+	otherwise := len(fields)
 	for i, f := range fields {
 		if f.Otherwise == nil {
 			continue
 		}
 		if values[i] == "" {
-			values[i] = values[other]
+			values[i] = values[otherwise]
 		}
-		other++
+		otherwise++
 	}
 	return values[:len(fields):len(fields)]
 }
 
-// metadata reads the metadata object at a position, and returns the position after it.
-func (l *layout) metadata(at int) (end int, err error) {
+// readMetadata reads the metadata object at byte offset at, and returns the offset after it.
+func (l *layout) readMetadata(at int) (end int, err error) {
 	const revision = "resourceVersion"
 	m := membersAt(l.text, at)
 	for previousEnd := 0; m.next(maxName); previousEnd = m.end {
@@ -152,7 +153,7 @@ func (l *layout) metadata(at int) (end int, err error) {
 			l.o.deletionAt = uint32(m.nameAt - 1)
 			m.end = skipValue(l.text, m.at)
 		case "labels":
-			m.end, err = l.labels(m.at)
+			m.end, err = l.readLabels(m.at)
 		case "name":
 			l.name, m.end, err = readString(l.text, m.at)
 		case "namespace":
@@ -178,7 +179,7 @@ func (l *layout) metadata(at int) (end int, err error) {
 	return m.end, m.err
 }
 
-func (l *layout) labels(at int) (end int, err error) {
+func (l *layout) readLabels(at int) (end int, err error) {
 	if at < len(l.text) && l.text[at] == 'n' {
 		return skipValue(l.text, at), nil // labels may be null
 	}
@@ -198,22 +199,22 @@ func (l *layout) labels(at int) (end int, err error) {
 	return m.end, m.err
 }
 
-// readFields reads the current member if it is a selectable field or an ancestor of one.
+// readFields reads the current member of m if it is a selectable field or contains selectable fields, according to trie.
 func (l *layout) readFields(m *members, trie []pathNode) error {
 	for i := range trie {
-		w := &trie[i]
-		if w.name != m.name {
+		n := &trie[i]
+		if n.name != m.name {
 			continue
 		}
-		for _, field := range w.fields {
-			if err := l.field(m, field); err != nil {
+		for _, field := range n.fields {
+			if err := l.storeField(m, field); err != nil {
 				return fmt.Errorf("%s: %w", m.name, err)
 			}
 		}
-		if len(w.children) > 0 && m.byte() == '{' {
+		if len(n.children) > 0 && m.byte() == '{' {
 			below := membersAt(l.text, m.at)
-			for below.next(w.children[len(w.children)-1].name) {
-				if err := l.readFields(&below, w.children); err != nil {
+			for below.next(n.children[len(n.children)-1].name) {
+				if err := l.readFields(&below, n.children); err != nil {
 					return fmt.Errorf("%s: %w", m.name, err)
 				}
 			}
@@ -224,8 +225,9 @@ func (l *layout) readFields(m *members, trie []pathNode) error {
 	return nil
 }
 
-// field stores the value of the current member as the value of a selectable field if the value is a scalar.
-func (l *layout) field(m *members, field int) (err error) {
+// storeField stores the value of the current member of m as the value of the selectable field with index field, if it is a
+// scalar.
+func (l *layout) storeField(m *members, field int) (err error) {
 	switch m.byte() {
 	case '"':
 		l.o.fields[field], m.end, err = readString(l.text, m.at)
@@ -240,8 +242,8 @@ func (l *layout) field(m *members, field int) (err error) {
 // members is an iterator over the members of a JSON object, which must be sorted by name.
 type members struct {
 	text string
-	// nameAt is the position of the current member's name, and at is the position of its value. If the caller has parsed the
-	// value, it sets end to the position after the value. After the last member, end is the position after the object.
+	// nameAt is the byte offset of the current member's name, and at is the offset of its value. If the caller has parsed the
+	// value, it sets end to the offset after the value. After the last member, end is the offset after the object.
 	nameAt, at, end int
 	name            string
 	// started reports whether the first member was read. stopped reports whether the iteration ended before the last member.
@@ -261,10 +263,10 @@ func (m *members) byte() byte {
 	return 0
 }
 
-// next advances to the next member. It returns false after the last member, and at the first member whose name is greater
-// than last.
+// next advances to the next member. It returns false after the last member, and also when it reaches a member whose name is
+// greater than last.
 func (m *members) next(last string) bool {
-	if m.err != nil || !m.toName() {
+	if m.err != nil || !m.advanceToName() {
 		return false
 	}
 	name, end, err := readString(m.text, m.at)
@@ -277,7 +279,7 @@ func (m *members) next(last string) bool {
 	return !m.stopped
 }
 
-// close skips the members that were not visited, and returns the position after the object.
+// close skips the members that were not visited, and returns the byte offset after the object.
 func (m *members) close() int {
 	if m.stopped {
 		return skipFrom(m.text, m.at, 1)
@@ -285,8 +287,8 @@ func (m *members) close() int {
 	return m.end
 }
 
-// toName advances to the name of the next member; it returns false at the end of the object.
-func (m *members) toName() bool {
+// advanceToName advances to the name of the next member; it returns false at the end of the object.
+func (m *members) advanceToName() bool {
 	switch {
 	case !m.started && m.byte() != '{':
 		m.err = errNotObject
@@ -314,7 +316,7 @@ func (m *members) toName() bool {
 	return false
 }
 
-// readString returns the JSON string at a position, decoded, and the position after it.
+// readString returns the decoded JSON string at byte offset at of text, and the offset after it.
 func readString(text string, at int) (s string, end int, err error) {
 	if at >= len(text) || text[at] != '"' {
 		return "", 0, errors.New("expected a string")
@@ -331,11 +333,11 @@ func readString(text string, at int) (s string, end int, err error) {
 	return v.Text(), end, nil
 }
 
-// skipValue returns the position after the JSON value at a position, or a position beyond the text if the value is truncated.
-// It does not check that the value is well formed, because the value was validated when it was written.
+// skipValue returns the offset after the JSON value at byte offset at of text, or an offset beyond the end of text if the
+// value is truncated. It does not check that the value is well formed, because the value was validated when it was written.
 func skipValue(text string, at int) int { return skipFrom(text, at, 0) }
 
-// skipFrom is skipValue for a position inside of a value, where depth objects and lists are open.
+// skipFrom is like skipValue, but at is inside of a value, in which depth objects and lists are open.
 func skipFrom(text string, at, depth int) int {
 	for at < len(text) {
 		switch text[at] {
@@ -361,7 +363,7 @@ func skipFrom(text string, at, depth int) int {
 	return len(text) + 1
 }
 
-// skipLiteral returns the position after a number, true, false or null.
+// skipLiteral returns the offset after the number, true, false or null at byte offset at of text.
 func skipLiteral(text string, at int) int {
 	for at++; at < len(text); at++ {
 		switch text[at] {
@@ -372,7 +374,7 @@ func skipLiteral(text string, at int) int {
 	return at
 }
 
-// skipString returns the position after the JSON string at a position.
+// skipString returns the offset after the JSON string at byte offset at of text.
 func skipString(text string, at int) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for at++; at < len(text); {

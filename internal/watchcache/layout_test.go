@@ -29,7 +29,8 @@ func testKind(fields []Field) *resourceCache {
 	return newResourceCache("core/pods", fields, forms, new(atomic.Int64), 0)
 }
 
-// plainJSON is the reference implementation of AppendJSON: it parses the text and sets resourceVersion in the document.
+// plainJSON is the reference implementation of AppendJSON: it parses text and sets resourceVersion to revision in the
+// document.
 func plainJSON(text, revision string) document.Value {
 	v, err := document.ParseJSON(text)
 	if err != nil {
@@ -65,7 +66,7 @@ func checkObject(t *testing.T, text string) {
 	t.Helper()
 	o, err := newObject(testKind(testFields), "core/pods/default/web", []byte(text), 42)
 	if err != nil {
-		t.Errorf("newObject(%s) = %v, want no error", text, err)
+		t.Errorf("newObject(%s): error = %v, want nil", text, err)
 		return
 	}
 	whole := plainJSON(text, "42")
@@ -122,8 +123,8 @@ func TestUnreadableValue(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                             "expected a JSON object",
 		`[]`:                           "expected a JSON object",
-		`{}`:                           "metadata.name: expected a string",
-		`{"metadata":{}}`:              "metadata.name: expected a string",
+		`{}`:                           "metadata.name must be set",
+		`{"metadata":{}}`:              "metadata.name must be set",
 		`{"metadata":[]}`:              "metadata: expected a JSON object",
 		`{"metadata":{"name":5}}`:      "metadata: name: expected a string",
 		`{"metadata":{"name":"x"}}`:    `metadata.name: expected "web", received "x"`,
@@ -238,10 +239,10 @@ func BenchmarkNewObject(b *testing.B) {
 	for _, fields := range [][]Field{nil, testFields} {
 		b.Run(fmt.Sprint(len(fields)), func(b *testing.B) {
 			text := []byte(exampleObject(3000))
-			k := testKind(fields)
+			rc := testKind(fields)
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if _, err := newObject(k, "core/pods/default/web", text, 1); err != nil {
+				if _, err := newObject(rc, "core/pods/default/web", text, 1); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -249,7 +250,7 @@ func BenchmarkNewObject(b *testing.B) {
 	}
 }
 
-// exampleObject returns the JSON of a Pod of about size bytes, nearly half of which are managedFields.
+// exampleObject returns the JSON of a Pod. The JSON has about size bytes, of which nearly half are managedFields.
 func exampleObject(size int) string {
 	fields := strings.Repeat(`"f:containers":{"k:{\"name\":\"web\"}":{".":{},"f:image":{}}},`, size*45/100/62)
 	spec := strings.Repeat(`{"image":"registry.example/web:1.2","name":"web","ports":[{"containerPort":80}]},`, size*45/100/82)
@@ -258,7 +259,7 @@ func exampleObject(size int) string {
 		spec + `{"name":"last"}],"nodeName":"n1"},"status":{"phase":"Running"}}`
 }
 
-// nameIn replaces the name in the JSON that exampleObject returned.
+// nameIn returns object, a result of exampleObject, with the given name.
 func nameIn(object, name string) string {
 	return strings.Replace(object, `"name":"web","namespace"`, `"name":"`+name+`","namespace"`, 1)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// pageSize is the number of items per page in which the store is listed. pagesAhead is the number of pages that are read
+// pageSize is the maximum number of items in a page when the store is listed. pagesAhead is the number of pages that are read
 // ahead while objects are parsed.
 const (
 	pageSize   = 1024
@@ -80,20 +80,20 @@ func (c *Cache) readPages(ctx context.Context, pages chan<- storage.Page) error 
 	}
 }
 
-// loadItem parses an item of the store and adds the object, or the parse error, to the state of its resource.
+// loadItem parses item, an item of the store, and adds the object or the parse error to the state of its resource in states.
 func (c *Cache) loadItem(states map[*resourceCache]*state, item storage.Item) {
 	name, _, ok := cutResource(item.Key)
 	if !ok {
 		c.options.Log.Error("cache: ignoring a key that does not name an object", "key", item.Key)
 		return
 	}
-	k := c.resource(name)
-	s := states[k]
+	rc := c.resource(name)
+	s := states[rc]
 	if s == nil {
 		s = &state{unreadable: map[string]error{}}
-		states[k] = s
+		states[rc] = s
 	}
-	o, err := newObject(k, item.Key, item.Value, item.Revision)
+	o, err := newObject(rc, item.Key, item.Value, item.Revision)
 	if err != nil {
 		c.options.Log.Error("cache: the store contains an unreadable object; its resource cannot be listed until the object is deleted or replaced", "error", err)
 		s.unreadable[item.Key] = err
@@ -102,23 +102,23 @@ func (c *Cache) loadItem(states map[*resourceCache]*state, item storage.Item) {
 	s.objects.set(o)
 }
 
-// start replaces the objects of all resources by the loaded objects, notifies the observers and sets progress to the revision of
-// the load.
-func (c *Cache) start(states map[*resourceCache]*state, at storage.Revision) {
+// start replaces the objects of all resources with the loaded objects in states, notifies the observers, and sets progress to
+// revision, at which the objects were loaded.
+func (c *Cache) start(states map[*resourceCache]*state, revision storage.Revision) {
 	c.notifyMu.Lock()
 	defer c.notifyMu.Unlock()
 	c.mu.Lock()
-	c.base = at
+	c.base = revision
 	c.mu.Unlock()
-	for k := range c.allResources() {
-		s := states[k]
+	for rc := range c.allResources() {
+		s := states[rc]
 		if s == nil {
 			s = &state{unreadable: map[string]error{}}
 		}
-		k.replace(s.objects, s.unreadable, at)
+		rc.replace(s.objects, s.unreadable, revision)
 	}
 	for _, o := range c.observers {
 		c.notifyAll(o)
 	}
-	c.progress.advance(at)
+	c.progress.advance(revision)
 }

@@ -36,7 +36,7 @@ func (o *Object) OwnerReferences() string {
 	return list
 }
 
-// AwaitsFinalizer reports whether the object has a deletionTimestamp and a finalizer with that name.
+// AwaitsFinalizer reports whether the object has a deletionTimestamp, and finalizer among its finalizers.
 func (o *Object) AwaitsFinalizer(finalizer string) bool {
 	if o.deletionAt == 0 {
 		return false
@@ -50,8 +50,8 @@ func (o *Object) AwaitsFinalizer(finalizer string) bool {
 	return false
 }
 
-// membersFrom returns an iterator over the members of a JSON object that starts at a position: the start of the object, or
-// the end of one of its members.
+// membersFrom returns an iterator over the members of a JSON object in text that follow byte offset at. at is the start of
+// the object, or the end of one of its members.
 func membersFrom(text string, at int) members {
 	if at < len(text) && text[at] == '{' {
 		return membersAt(text, at)

@@ -9,7 +9,7 @@ import (
 
 // TestMetadata: UID, IsDeleting, OwnerReferences and AwaitsFinalizer return the same values as the parsed document.
 func TestMetadata(t *testing.T) {
-	k := testKind(nil)
+	rc := testKind(nil)
 	for i, metadata := range []string{
 		`"name":"web"`,
 		`"name":"web","uid":"u1"`,
@@ -26,9 +26,9 @@ func TestMetadata(t *testing.T) {
 		`"name":"web","ownerReferences":[{"apiVersion":"v1"},{"uid":"u1"}],"resourceVersion":"3"`,
 	} {
 		text := fmt.Sprintf(`{"data":{"deletionTimestamp":"x"},"metadata":{%s},"spec":{"ownerReferences":[1],"uid":"no"}}`, metadata)
-		o, err := newObject(k, "core/pods/default/web", []byte(text), 9)
+		o, err := newObject(rc, "core/pods/default/web", []byte(text), 9)
 		if err != nil {
-			t.Fatalf("newObject() of test object %d = %v, want no error", i, err)
+			t.Fatalf("newObject() of test object %d: error = %v, want nil", i, err)
 		}
 		doc, err := document.ParseJSON(text)
 		if err != nil {

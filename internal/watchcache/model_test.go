@@ -52,10 +52,10 @@ func (m *model) find(key string) (modelObject, bool) {
 	return modelObject{}, false
 }
 
-// list returns the expected result of a query at a revision as text, and the number of selected objects after the page.
-func (m *model) list(q Query, at storage.Revision) (text string, remaining int) {
+// list returns the expected result of the query q at revision as text, and the number of selected objects after the page.
+func (m *model) list(q Query, revision storage.Revision) (text string, remaining int) {
 	count := 0
-	for _, o := range m.states[at] {
+	for _, o := range m.states[revision] {
 		if !o.matches(q.Selection) || o.key() <= q.After {
 			continue
 		}
@@ -63,15 +63,15 @@ func (m *model) list(q Query, at storage.Revision) (text string, remaining int) 
 			text += fmt.Sprintf("%s/%s@%d ", o.namespace, o.name, o.revision)
 		}
 	}
-	text += fmt.Sprintf("at %d", at)
+	text += fmt.Sprintf("at %d", revision)
 	if remaining = count - q.Limit; q.Limit > 0 && remaining > 0 {
 		text += fmt.Sprintf(", %d more", remaining)
 	}
 	return text, remaining
 }
 
-// events returns the events that a watcher of a selection must receive after a revision. The events of one commit are sorted
-// by their text.
+// events returns the events that a watcher of the selection s must receive after the revision after. It sorts the events of
+// each commit by their text.
 func (m *model) events(s Selection, after storage.Revision) (events []string) {
 	for at := after + 1; at <= m.now(); at++ {
 		start := len(events)
@@ -105,8 +105,8 @@ type history struct {
 	cache    *Cache
 	model    model
 	watchers []*modelWatcher
-	// compacted is the revision up to which the store is compacted. small reports whether the event window may be too small for
-	// the watchers.
+	// compacted is the revision up to which the store is compacted. small means that the event window may be too small for the
+	// watchers.
 	compacted storage.Revision
 	small     bool
 }
@@ -193,7 +193,7 @@ func (h *history) reopen() {
 	}
 }
 
-func (h *history) pick(from ...string) string { return from[h.random.IntN(len(from))] }
+func (h *history) pick(choices ...string) string { return choices[h.random.IntN(len(choices))] }
 
 // commit writes one object, and sometimes three, through the cache or directly to the store.
 func (h *history) commit() {

@@ -2,10 +2,10 @@ package watchcache
 
 import "testing"
 
-// TestModRevision: an object that WithRevision returned still has the ModRevision of the original object.
+// TestModRevision: a copy that WithRevision returns has the ModRevision of the original object.
 func TestModRevision(t *testing.T) {
-	k := &resourceCache{name: "core/configmaps"}
-	o, err := newObject(k, "core/configmaps/default/a", []byte(`{"metadata":{"name":"a","namespace":"default"}}`), 7)
+	rc := &resourceCache{name: "core/configmaps"}
+	o, err := newObject(rc, "core/configmaps/default/a", []byte(`{"metadata":{"name":"a","namespace":"default"}}`), 7)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ type Object struct {
 	key      string
 	text     string
 	revision storage.Revision
-	// managed is the span of managedFields and the comma after it; it is empty if there are none. resourceVersion is the span
-	// that is replaced by the revision. It is usually empty.
+	// managed is the span of managedFields and the comma after it; it is empty if there are none. resourceVersion is the span in
+	// place of which the revision is inserted; it is usually empty.
 	//
 	//	managed.end <= resourceVersion.start <= resourceVersion.end
 	managed, resourceVersion span
@@ -41,7 +41,7 @@ type Object struct {
 // Label is a key and value of metadata.labels.
 type Label struct{ Key, Value string }
 
-// Field is a field by which objects of a resource can be selected with a field selector.
+// Field is a selectable field: a field that field selectors for objects of a resource may contain.
 type Field struct {
 	// Name is the name of the field in field selectors; Path is the path of its value in the object.
 	Name string
@@ -53,13 +53,13 @@ type Field struct {
 	Absent string
 }
 
-// newObject returns the object with a key, value and revision, or an UnreadableError if the value is not a valid object. The
-// object retains the value, so the caller must not modify it afterwards.
-func newObject(k *resourceCache, key string, value []byte, revision storage.Revision) (*Object, error) {
+// newObject returns the object with the given key, value and revision, or an UnreadableError if value is not a valid object.
+// The object retains value; the caller must not modify it afterwards.
+func newObject(rc *resourceCache, key string, value []byte, revision storage.Revision) (*Object, error) {
 	value = trimCapacity(value)
-	o := &Object{resource: k, key: key, text: unsafe.String(unsafe.SliceData(value), len(value)), revision: revision}
+	o := &Object{resource: rc, key: key, text: unsafe.String(unsafe.SliceData(value), len(value)), revision: revision}
 	l := layout{o: o, text: o.text}
-	if err := l.read(k.fields, k.fieldPaths); err != nil {
+	if err := l.read(rc.fields, rc.fieldPaths); err != nil {
 		return nil, &UnreadableError{Key: key, Err: err}
 	}
 	if l.name != o.Name() {
@@ -72,14 +72,14 @@ func newObject(k *resourceCache, key string, value []byte, revision storage.Revi
 }
 
 // Draft returns an object that is not in the store, such as the result of a dry run or an object converted to another API
-// version. Revision 0 means that the object was never written. The object retains the value, so the caller must not modify it
+// version. Revision 0 means that the object was never written. The object retains value; the caller must not modify it
 // afterwards.
 func (c *Cache) Draft(key Key, value []byte, revision storage.Revision) (*Object, error) {
-	k, _ := c.lookup(key.Kind)
-	return newObject(k, key.String(), value, revision)
+	rc, _ := c.lookup(key.Kind)
+	return newObject(rc, key.String(), value, revision)
 }
 
-// trimCapacity returns value, or a copy of it if the spare capacity of its slice would keep much unused memory alive.
+// trimCapacity returns value, or a copy of value if the spare capacity of the slice would keep much unused memory alive.
 func trimCapacity(value []byte) []byte {
 	if cap(value)-len(value) > len(value)/8+64 {
 		return bytes.Clone(value)
@@ -87,15 +87,15 @@ func trimCapacity(value []byte) []byte {
 	return value
 }
 
-// WithRevision returns a copy of the object with another revision, for DELETED events and delete responses. The copy has the
-// ModRevision of the object.
+// WithRevision returns a copy of the object whose Revision is the given revision, for DELETED events and delete responses.
+// ModRevision of the copy is that of the original.
 func (o *Object) WithRevision(revision storage.Revision) *Object {
 	moved := o.committed(revision)
 	moved.forms.Store(&formList{&form{of: modRevisionForm, value: o.ModRevision()}, nil})
 	return moved
 }
 
-// committed returns a copy of the object with the revision of the commit that wrote it.
+// committed returns a copy of the object with revision, the revision of the commit that wrote it.
 func (o *Object) committed(revision storage.Revision) *Object {
 	return &Object{
 		resource: o.resource, key: o.key, text: o.text, revision: revision,
@@ -140,7 +140,7 @@ func (o *Object) Name() string {
 // Labels returns the object's labels, sorted by key. The caller must not modify them.
 func (o *Object) Labels() []Label { return o.labels }
 
-// Label returns the value of a label; ok is false if the object does not have the label.
+// Label returns the value of the label key; ok is false if the object does not have that label.
 func (o *Object) Label(key string) (value string, ok bool) {
 	for i := range o.labels {
 		if o.labels[i].Key == key {
@@ -150,7 +150,7 @@ func (o *Object) Label(key string) (value string, ok bool) {
 	return "", false
 }
 
-// Field returns the value of a selectable field; ok is false if the resource does not have that field.
+// Field returns the value of the selectable field with the given name; ok is false if the resource does not have that field.
 func (o *Object) Field(name string) (value string, ok bool) {
 	switch name {
 	case "metadata.name":

@@ -6,15 +6,15 @@ import "slices"
 // calls its methods before writes are acknowledged and waiting reads return, so an observer is never behind the state that
 // clients can read. Since all clients wait for it, an observer must only record changes, and must not read or write objects.
 type Observer interface {
-	// Reset is called when the observer is registered, and again after the cache has reloaded the store. The observer
-	// discards its state; then Changed is called for all current objects, as if they had been created.
+	// Reset makes the observer discard its state. It is called when the observer is registered, and again after the cache has
+	// reloaded the store. After each call, Changed is called for all current objects, as if they had been created.
 	Reset()
 	// Changed is called for the change of one object: before is nil if the object was created, after is nil if it was
 	// deleted.
 	Changed(before, after *Object)
 }
 
-// Observe registers an observer and passes all current objects to it. The returned function removes the observer.
+// Observe registers the observer o and passes all current objects to it. stop removes the observer.
 func (c *Cache) Observe(o Observer) (stop func()) {
 	c.notifyMu.Lock()
 	defer c.notifyMu.Unlock()
@@ -27,16 +27,16 @@ func (c *Cache) Observe(o Observer) (stop func()) {
 	}
 }
 
-// notifyAll resets an observer and passes all current objects to it. The caller holds notifyMu, so that objects do not change
+// notifyAll resets the observer o and passes all current objects to it. The caller holds notifyMu, so objects do not change
 // during the call.
 func (c *Cache) notifyAll(o Observer) {
 	o.Reset()
-	for k := range c.allResources() {
-		k.mu.RLock()
-		for object := range k.objects.from("") {
+	for rc := range c.allResources() {
+		rc.mu.RLock()
+		for object := range rc.objects.from("") {
 			o.Changed(nil, object)
 		}
-		k.mu.RUnlock()
+		rc.mu.RUnlock()
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// observedState is an observer that records the current revision of every object, and the calls of Changed that are inconsistent
-// with the recorded revisions.
+// observedState is an observer that records the current revision of every object, and an error for each call of Changed that
+// contradicts the recorded revisions.
 type observedState struct {
 	mu     sync.Mutex
 	begun  int
@@ -19,32 +19,32 @@ type observedState struct {
 	errors []string
 }
 
-func (n *observedState) Reset() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.begun++
-	n.now = map[string]storage.Revision{}
+func (s *observedState) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begun++
+	s.now = map[string]storage.Revision{}
 }
 
-func (n *observedState) Changed(before, after *Object) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (s *observedState) Changed(before, after *Object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if before != nil {
-		if n.now[before.key] != before.revision {
-			n.errors = append(n.errors, fmt.Sprintf("%s: recorded revision %d, Changed received %d as before", before.key, n.now[before.key], before.revision))
+		if s.now[before.key] != before.revision {
+			s.errors = append(s.errors, fmt.Sprintf("%s: recorded revision %d, Changed received %d as before", before.key, s.now[before.key], before.revision))
 		}
-		delete(n.now, before.key)
+		delete(s.now, before.key)
 	}
 	if after != nil {
-		if _, there := n.now[after.key]; there {
-			n.errors = append(n.errors, after.key+": created twice")
+		if _, there := s.now[after.key]; there {
+			s.errors = append(s.errors, after.key+": created twice")
 		}
-		n.now[after.key] = after.revision
+		s.now[after.key] = after.revision
 	}
 }
 
-// check compares the recorded state with the lists of some resources.
-func (n *observedState) check(t *testing.T, c *Cache, kinds ...string) {
+// check compares the recorded state with lists of the resources in kinds.
+func (s *observedState) check(t *testing.T, c *Cache, kinds ...string) {
 	t.Helper()
 	want := map[string]storage.Revision{}
 	for _, kind := range kinds {
@@ -56,13 +56,13 @@ func (n *observedState) check(t *testing.T, c *Cache, kinds ...string) {
 			want[o.key] = o.revision
 		}
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.errors) > 0 {
-		t.Errorf("inconsistent calls of Changed: %v, want none", n.errors)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.errors) > 0 {
+		t.Errorf("inconsistent calls of Changed: %v, want none", s.errors)
 	}
-	if !maps.Equal(n.now, want) {
-		t.Errorf("observer has %v, want %v", n.now, want)
+	if !maps.Equal(s.now, want) {
+		t.Errorf("observer has %v, want %v", s.now, want)
 	}
 }
 

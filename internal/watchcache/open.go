@@ -14,9 +14,9 @@ import (
 
 // Options configure a cache. The zero value is usable.
 type Options struct {
-	// Fields returns the selectable fields of a resource (GROUP/RESOURCE), in addition to metadata.name and metadata.namespace;
-	// nil means that no resource has more fields. It is called when a resource is used for the first time; a different result of
-	// a later call would have no effect.
+	// Fields returns the selectable fields of a resource (GROUP/RESOURCE), in addition to metadata.name and metadata.namespace; nil
+	// means that no resource has more fields. It is called when a resource is used for the first time, and its result must not
+	// change later.
 	Fields func(kind string) []Field
 	// WindowBytes is the maximum memory that the event window keeps alive, in bytes; 0 means 64 MiB, a negative number
 	// disables the window.
@@ -78,8 +78,8 @@ type Cache struct {
 	eventBuffer []*event
 
 	mu sync.RWMutex
-	// resources contains the resources that have had objects, events or watchers. base is the revision after which all events
-	// are known: a resource that is not in the map has had no event after base.
+	// resources contains the resources that have had objects, events or watchers. base is the revision after which the map is
+	// complete: a resource that is not in the map has had no event after base.
 	resources map[string]*resourceCache
 	base      storage.Revision
 
@@ -118,7 +118,7 @@ func (c *Cache) Close() {
 	})
 }
 
-// closedError returns ErrClosed if the reflector has ended; nil otherwise.
+// closedError returns ErrClosed if the reflector has ended, and nil if it has not.
 func (c *Cache) closedError() error {
 	select {
 	case <-c.done:
@@ -128,30 +128,30 @@ func (c *Cache) closedError() error {
 	}
 }
 
-// resource returns the resourceCache of a resource, and creates and stores it if there is none.
+// resource returns the resourceCache of the named resource. It creates and stores one if there is none.
 func (c *Cache) resource(name string) *resourceCache {
-	k, known := c.lookup(name)
+	rc, known := c.lookup(name)
 	if known {
-		return k
+		return rc
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if there := c.resources[name]; there != nil {
 		return there
 	}
-	k.last, k.horizon = c.base, c.base
-	c.resources[name] = k
-	return k
+	rc.last, rc.horizon = c.base, c.base
+	c.resources[name] = rc
+	return rc
 }
 
-// lookup returns the resourceCache of a resource. If there is none, it returns an empty resourceCache that is not stored, so that
-// requests for resources that do not exist use no memory; known is then false.
-func (c *Cache) lookup(name string) (k *resourceCache, known bool) {
+// lookup returns the resourceCache of the named resource, and known = true. If there is none, it returns an empty resourceCache
+// and known = false; it does not store this resourceCache, so that requests for resources that do not exist use no memory.
+func (c *Cache) lookup(name string) (rc *resourceCache, known bool) {
 	c.mu.RLock()
-	k, base := c.resources[name], c.base
+	rc, base := c.resources[name], c.base
 	c.mu.RUnlock()
-	if k != nil {
-		return k, true
+	if rc != nil {
+		return rc, true
 	}
 	return newResourceCache(name, c.options.Fields(name), &c.forms, &c.windowBytes, base), false
 }
@@ -182,7 +182,7 @@ func (c *Cache) Commit(ctx context.Context, writes ...storage.Write) ([]*Object,
 		}
 	}
 	if err != nil {
-		return nil, 0, fromStore(err)
+		return nil, 0, translateError(err)
 	}
 	// The write is committed, but it is acknowledged only when reads return it.
 	if err := c.progress.wait(ctx, revision); err != nil {
@@ -194,34 +194,34 @@ func (c *Cache) Commit(ctx context.Context, writes ...storage.Write) ([]*Object,
 	return made, revision, nil
 }
 
-// parseWrite parses the value of a write. It returns an error if the cache could not index its key, name or labels; the caller
-// guarantees that the value is valid JSON. It also sets w.Seen if w.Expected is the item's current revision in the cache.
+// parseWrite parses w.Value. It returns an error if the cache could not index the key, name or labels of the object; the caller
+// guarantees that w.Value is valid JSON. It also sets w.Seen if w.Expected is the item's current revision in the cache.
 func (c *Cache) parseWrite(w *storage.Write) (*Object, error) {
 	key, err := ParseKey(w.Key)
 	if err != nil {
 		return nil, err
 	}
-	progress := c.progress.revision() // progress is read before the lookup, so that the resource is complete up to it
-	k, _ := c.lookup(key.Kind)
-	if k.hasRevision(w.Key, w.Expected) {
+	progress := c.progress.revision() // progress is read before the lookup: rc is then complete up to progress
+	rc, _ := c.lookup(key.Kind)
+	if rc.hasRevision(w.Key, w.Expected) {
 		w.Seen = progress
 	}
 	if w.Value == nil {
 		return nil, nil
 	}
-	return newObject(k, w.Key, w.Value, 0)
+	return newObject(rc, w.Key, w.Value, 0)
 }
 
-// committedObject returns the object that a commit wrote: the object in the cache, which readers and watchers share, or a
-// copy if a later commit has replaced it already.
+// committedObject returns the object that the commit at revision wrote: the object in the cache, which readers and watchers
+// share, or a copy of o if a later commit has already replaced the object in the cache.
 func (c *Cache) committedObject(o *Object, revision storage.Revision) *Object {
 	if o == nil {
 		return nil
 	}
-	k, _ := c.lookup(o.resource.name)
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	if now := k.objects.get(o.key); now != nil && now.revision == revision {
+	rc, _ := c.lookup(o.resource.name)
+	rc.mu.RLock()
+	defer rc.mu.RUnlock()
+	if now := rc.objects.get(o.key); now != nil && now.revision == revision {
 		return now
 	}
 	return o.committed(revision)

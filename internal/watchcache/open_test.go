@@ -42,7 +42,7 @@ func TestCommitReturnsObjects(t *testing.T) {
 	}
 }
 
-// TestSpareCapacityIsReleased: an object does not keep the spare capacity of its value's buffer alive.
+// TestSpareCapacityIsReleased: an object does not keep a buffer alive whose capacity is much larger than the object's value.
 func TestSpareCapacityIsReleased(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	freed := make(chan bool)

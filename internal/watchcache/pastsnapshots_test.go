@@ -9,8 +9,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// TestSmallPages: for a page of a list from the store's history, only one item more than the page's limit is read from the
-// store.
+// TestSmallPages: a page with a limit of n objects, listed from the store's history, reads n+1 items from the store.
 func TestSmallPages(t *testing.T) {
 	s := countingStore{openStore(t), new(atomic.Int64)}
 	c := openCache(t, s, Options{WindowBytes: -1})

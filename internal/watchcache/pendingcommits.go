@@ -31,7 +31,7 @@ func (p *pendingCommits) add(objects []*Object) {
 	}
 }
 
-// drop removes the objects of a finished commit that the reflector did not take.
+// drop removes objects, those of a finished commit, unless the reflector has taken them.
 func (p *pendingCommits) drop(objects []*Object) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,15 +42,15 @@ func (p *pendingCommits) drop(objects []*Object) {
 	}
 }
 
-// take removes and returns the parsed object of an event, with the event's revision; nil if no commit in progress contains the
+// take removes and returns the parsed object of event, with the event's revision; nil if no commit in progress contains the
 // event's value.
-func (p *pendingCommits) take(k *resourceCache, event storage.Event) *Object {
+func (p *pendingCommits) take(rc *resourceCache, event storage.Event) *Object {
 	data := unsafe.SliceData(event.Value)
 	p.mu.Lock()
 	o := p.objects[data]
 	delete(p.objects, data)
 	p.mu.Unlock()
-	if o == nil || o.resource != k || o.key != event.Key || len(o.text) != len(event.Value) {
+	if o == nil || o.resource != rc || o.key != event.Key || len(o.text) != len(event.Value) {
 		return nil
 	}
 	o.revision = event.Revision // safe to modify: the object is not shared with other goroutines yet

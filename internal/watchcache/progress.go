@@ -53,7 +53,7 @@ func (w *waiters) Pop() any {
 
 func (p *progress) revision() storage.Revision { return storage.Revision(p.now.Load()) }
 
-// advance sets progress to a revision, and wakes the waiters for revisions up to it.
+// advance sets progress to revision, and wakes the waiters for revisions <= revision.
 func (p *progress) advance(revision storage.Revision) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +63,7 @@ func (p *progress) advance(revision storage.Revision) {
 	}
 }
 
-// wait blocks until progress reaches a revision. It returns ErrClosed if the cache is closed, and the context's error if the
+// wait blocks until progress reaches revision. It returns ErrClosed if the cache is closed, and the context's error if the
 // context ends.
 func (p *progress) wait(ctx context.Context, revision storage.Revision) error {
 	if p.revision() >= revision {
@@ -107,7 +107,7 @@ func (p *progress) unregister(w *waiter) {
 	}
 }
 
-// close wakes all waiters; they and later calls of wait return ErrClosed.
+// close wakes all waiters. Their calls of wait, and later ones, return ErrClosed.
 func (p *progress) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

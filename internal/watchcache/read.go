@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Revision returns a revision of the cache that is at least the store's revision at the time of the call.
+// Revision returns a revision of the cache that is at least the store's revision at the start of the call.
 func (c *Cache) Revision(ctx context.Context) (storage.Revision, error) {
 	if err := c.waitFresh(ctx, Latest); err != nil {
 		return 0, err
@@ -14,19 +14,19 @@ func (c *Cache) Revision(ctx context.Context) (storage.Revision, error) {
 	return c.progress.revision(), nil
 }
 
-// Count returns the current number of objects of a resource (GROUP/RESOURCE).
+// Count returns the current number of objects of the given resource (GROUP/RESOURCE).
 func (c *Cache) Count(kind string) int {
-	k, _ := c.lookup(kind)
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	if k.objects.root == nil {
+	rc, _ := c.lookup(kind)
+	rc.mu.RLock()
+	defer rc.mu.RUnlock()
+	if rc.objects.root == nil {
 		return 0
 	}
-	return k.objects.root.count
+	return rc.objects.root.count
 }
 
-// Get returns the object with a key. It returns storage.ErrNotFound if there is none, and an UnreadableError if the stored
-// value is not a valid object.
+// Get returns the object with the given key. It returns storage.ErrNotFound if there is none, and an UnreadableError if the
+// stored value is not a valid object.
 func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) {
 	if f.mode == exactly {
 		return nil, errExactly
@@ -37,14 +37,14 @@ func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) 
 	if !key.isValid() {
 		return nil, storage.ErrNotFound
 	}
-	k, _ := c.lookup(key.Kind)
+	rc, _ := c.lookup(key.Kind)
 	text := key.String()
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	if o := k.objects.get(text); o != nil {
+	rc.mu.RLock()
+	defer rc.mu.RUnlock()
+	if o := rc.objects.get(text); o != nil {
 		return o, nil
 	}
-	if err := k.unreadable[text]; err != nil {
+	if err := rc.unreadable[text]; err != nil {
 		return nil, err
 	}
 	return nil, storage.ErrNotFound
@@ -54,9 +54,9 @@ func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) 
 type Query struct {
 	Selection
 	Freshness Freshness
-	// After excludes the objects up to and including this key; it is "" for the first page. A later page is read with the
-	// Freshness Exactly at the revision of the first page; or with Latest, which may be inconsistent with the first page but
-	// does not fail with ErrTooOld.
+	// After excludes the objects with keys <= After; it is "" for the first page. Later pages are read with the Freshness Exactly
+	// at the revision of the first page. They may also be read with Latest, which does not fail with ErrTooOld but may be
+	// inconsistent with the first page.
 	After string
 	// Limit is the maximum number of objects of the page; 0 means no limit.
 	Limit int
@@ -79,49 +79,49 @@ func (c *Cache) List(ctx context.Context, q Query) (List, error) {
 	if err := c.waitFresh(ctx, q.Freshness); err != nil {
 		return List{}, err
 	}
-	progress := c.progress.revision() // progress is read before the lookup, so that the resource is complete up to it
-	k, _ := c.lookup(q.Kind)
-	m, err := newMatcher(k, q.Selection)
+	progress := c.progress.revision() // progress is read before the lookup: rc is then complete up to progress
+	rc, _ := c.lookup(q.Kind)
+	m, err := newMatcher(rc, q.Selection)
 	if err != nil {
 		return List{}, err
 	}
 	if q.Freshness.mode == exactly {
-		return c.listPast(ctx, k, &m, q)
+		return c.listPast(ctx, rc, &m, q)
 	}
-	objects, revision, err := k.current(&m, progress)
+	objects, revision, err := rc.latestSnapshot(&m, progress)
 	if err != nil {
 		return List{}, err
 	}
-	list := m.list(k, objects, q)
+	list := m.list(rc, objects, q)
 	list.Revision = revision
 	if list.More {
-		k.retainSnapshot(revision, objects)
+		rc.retainSnapshot(revision, objects)
 	}
 	return list, nil
 }
 
-// current returns a snapshot of the resource's objects and its revision, which is at least progress. It returns an
-// UnreadableError if the selection of m may include an unreadable object.
-func (k *resourceCache) current(m *matcher, progress storage.Revision) (tree, storage.Revision, error) {
-	k.mu.RLock()
-	if k.snapshot != nil && len(k.unreadable) == 0 { // fast path that takes only the read lock
-		defer k.mu.RUnlock()
-		return *k.snapshot, max(progress, k.last), nil
+// latestSnapshot returns a snapshot of the resource's current objects and the revision of the snapshot, which is at least
+// progress. It returns an UnreadableError if the selection of m may include an unreadable object.
+func (rc *resourceCache) latestSnapshot(m *matcher, progress storage.Revision) (tree, storage.Revision, error) {
+	rc.mu.RLock()
+	if rc.snapshot != nil && len(rc.unreadable) == 0 { // fast path that takes only the read lock
+		defer rc.mu.RUnlock()
+		return *rc.snapshot, max(progress, rc.last), nil
 	}
-	k.mu.RUnlock()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if err := k.readable(m); err != nil {
+	rc.mu.RUnlock()
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	if err := rc.checkReadable(m); err != nil {
 		return tree{}, 0, err
 	}
-	return k.currentSnapshot(), max(progress, k.last), nil
+	return rc.currentSnapshot(), max(progress, rc.last), nil
 }
 
-// readable returns an error if the selection may include an unreadable object: a list without this object would suggest that the
-// object does not exist. The caller holds the lock.
-func (k *resourceCache) readable(m *matcher) error {
-	for key, err := range k.unreadable {
-		namespace, name := k.splitKey(key)
+// checkReadable returns an error if the selection of m may include an unreadable object: a list without this object would
+// suggest that the object does not exist. The caller holds the lock.
+func (rc *resourceCache) checkReadable(m *matcher) error {
+	for key, err := range rc.unreadable {
+		namespace, name := rc.splitKey(key)
 		if (m.namespace == "" || m.namespace == namespace) && (m.name == "" || m.name == name) {
 			return err
 		}

@@ -133,8 +133,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// delayedStore is a store whose watches return a batch only when the test sends to release, like a store that is shared with
-// other processes.
+// delayedStore is a store whose watches return a batch only when the test sends to release. It simulates a store that other
+// processes write to, so the cache lags behind it.
 type delayedStore struct {
 	storage.Store
 	release chan struct{}
@@ -164,7 +164,7 @@ func TestFreshness(t *testing.T) {
 	s := delayedStore{openStore(t), make(chan struct{})}
 	c := openCache(t, s, Options{FutureWait: 20 * time.Millisecond, WindowBytes: -1})
 	key := podKey("default", "a")
-	// This commit bypasses the cache, as if another process had made it.
+	// The commit goes to the store directly, as if another process had made it.
 	if _, err := s.Commit(t.Context(), storage.Write{Key: key.String(), Value: pod("a", "web", "n1", 0)}); err != nil {
 		t.Fatal(err)
 	}
@@ -188,14 +188,14 @@ func TestFreshness(t *testing.T) {
 		_, err := c.Get(t.Context(), key, Latest)
 		answered <- err
 	}()
-	time.Sleep(2 * c.options.FutureWait) // longer than FutureWait, because a Latest read must not time out after FutureWait
+	time.Sleep(2 * c.options.FutureWait) // longer than FutureWait, which must not limit a Latest read
 	select {
 	case err := <-answered:
 		t.Errorf("Get() with Latest = %v before the reflector reached the revision, want it to wait", err)
 	case s.release <- struct{}{}:
 	}
 	if err := <-answered; err != nil {
-		t.Errorf("Get() with Latest = %v, want no error", err)
+		t.Errorf("Get() with Latest: error = %v, want nil", err)
 	}
 	for name, f := range map[string]Freshness{"not older": NotOlderThan(1), "exactly": Exactly(1), "any": Any} {
 		l, err := c.List(t.Context(), Query{Selection: Selection{Kind: pods}, Freshness: f})
@@ -206,7 +206,7 @@ func TestFreshness(t *testing.T) {
 	c.progress.mu.Lock()
 	defer c.progress.mu.Unlock()
 	if waiting := len(c.progress.waiting); waiting > 0 {
-		t.Errorf("%d waiters are registered after all reads, want none", waiting)
+		t.Errorf("number of registered waiters after all reads = %d, want 0", waiting)
 	}
 }
 

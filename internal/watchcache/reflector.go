@@ -30,7 +30,7 @@ func (c *Cache) runReflector(ctx context.Context, w storage.Watcher) {
 	}
 }
 
-// consumeWatch applies batches of the store's watch until the watch fails, and returns the watch's error.
+// consumeWatch applies the batches of w, the watch of the store, until w fails, and returns its error.
 func (c *Cache) consumeWatch(ctx context.Context, w storage.Watcher) error {
 	for {
 		batch, err := w.Next(ctx)
@@ -41,8 +41,8 @@ func (c *Cache) consumeWatch(ctx context.Context, w storage.Watcher) error {
 	}
 }
 
-// resume opens a new watch of the store after progress. If that part of the history is compacted, it first reloads all
-// objects. It retries with exponential backoff and returns an error only if the cache or the store is closed.
+// resume opens a new watch of the store that starts after progress. If the history after progress is compacted, resume first
+// reloads all objects. It retries with exponential backoff, and returns an error only if the cache or the store is closed.
 func (c *Cache) resume(ctx context.Context, reason error) (storage.Watcher, error) {
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		var w storage.Watcher
@@ -71,8 +71,8 @@ func (c *Cache) resume(ctx context.Context, reason error) (storage.Watcher, erro
 func (c *Cache) end() {
 	close(c.done)
 	c.progress.close()
-	for k := range c.allResources() {
-		k.wakeAll()
+	for rc := range c.allResources() {
+		rc.wakeAll()
 	}
 }
 
@@ -91,13 +91,13 @@ func (c *Cache) applyBatch(batch storage.Batch) {
 			c.options.Log.Error("cache: ignoring a key that does not name an object", "key", e.Key)
 			continue
 		}
-		k := c.resource(name)
-		changes[k] = append(changes[k], c.parseEvent(k, e))
+		rc := c.resource(name)
+		changes[rc] = append(changes[rc], c.parseEvent(rc, e))
 	}
 	var wake wakers
 	c.applyChanges(changes, &wake)
 	c.progress.advance(batch.Revision)
-	wake.all()
+	wake.wakeAll()
 	c.trim()
 }
 
@@ -106,8 +106,8 @@ func (c *Cache) applyChanges(changes map[*resourceCache][]change, wake *wakers) 
 	c.notifyMu.Lock()
 	defer c.notifyMu.Unlock()
 	events := c.eventBuffer[:0]
-	for k, list := range changes {
-		events = k.applyChanges(list, events, wake)
+	for rc, list := range changes {
+		events = rc.applyChanges(list, events, wake)
 	}
 	c.notifyObservers(events)
 	if clear(events); cap(events) <= maxIdleBuffer {
@@ -115,17 +115,17 @@ func (c *Cache) applyChanges(changes map[*resourceCache][]change, wake *wakers) 
 	}
 }
 
-// parseEvent converts an event of the store into a change of the resource; the change has an error if the value is
-// unreadable.
-func (c *Cache) parseEvent(k *resourceCache, e storage.Event) change {
+// parseEvent converts e, an event of the store, into a change of the resource. If the value of e is unreadable, it sets the err
+// of the change.
+func (c *Cache) parseEvent(rc *resourceCache, e storage.Event) change {
 	made := change{key: e.Key, revision: e.Revision}
 	if e.IsDelete() {
 		return made
 	}
-	if made.object = c.pending.take(k, e); made.object != nil {
+	if made.object = c.pending.take(rc, e); made.object != nil {
 		return made
 	}
-	if made.object, made.err = newObject(k, e.Key, e.Value, e.Revision); made.err != nil {
+	if made.object, made.err = newObject(rc, e.Key, e.Value, e.Revision); made.err != nil {
 		c.options.Log.Error("cache: an unreadable object was written; its resource cannot be listed until the object is deleted or replaced", "error", made.err)
 	}
 	return made

@@ -15,7 +15,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// failingStore is a store in which the reflector's watch fails once, as after a network failure or a compaction.
+// failingStore is a store whose watches fail with the error that the test sets, once per error, as after a network failure or a
+// compaction.
 type failingStore struct {
 	storage.Store
 	fail *atomic.Pointer[error] // the error that the next call of Next returns
@@ -72,7 +73,7 @@ func TestReflectorReloadsAfterCompaction(t *testing.T) {
 	put(t, c, podKey("default", "b"), pod("b", "web", "n1", 0))
 	w := watch(t, c, WatchOptions{After: 2})
 	starting := watch(t, c, WatchOptions{InitialState: true})
-	mustList(t, c, Query{Limit: 1}) // this list retains a snapshot for its next page
+	mustList(t, c, Query{Limit: 1}) // makes the cache retain a snapshot for the next page of this list
 	compacted := storage.ErrCompacted
 	s.fail.Store(&compacted)
 	remove(t, c, podKey("default", "a"))
@@ -115,7 +116,7 @@ func TestCloseStopsGoroutines(t *testing.T) {
 	before := countGoroutines()
 	s := openStore(t)
 	for range 3 {
-		c, err := Open(t.Context(), s, Options{Log: quiet})
+		c, err := Open(t.Context(), s, Options{Log: discardLog})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +206,7 @@ func TestReloadWakesWatchers(t *testing.T) {
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 	w := watch(t, c, WatchOptions{After: 1})
 	ended := waitInBackground(t, w)
-	mustList(t, c, Query{}) // this list makes the cache take a snapshot
+	mustList(t, c, Query{}) // makes the cache take a snapshot
 	compacted := storage.ErrCompacted
 	s.fail.Store(&compacted)
 	if _, err := s.Commit(t.Context(), storage.Write{Key: podKey("default", "a").String(), Expected: 1}); err != nil {
@@ -220,7 +221,7 @@ func TestReloadWakesWatchers(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(5 * time.Second):
-		t.Error("the waiting watcher was not woken by the reload, want ErrTooOld")
+		t.Error("Next() still waits after the reload, want ErrTooOld")
 	}
 }
 
@@ -301,6 +302,6 @@ func TestLoadIsConsistent(t *testing.T) {
 	}
 	c := openCache(t, changingStore{s, new(atomic.Bool)}, Options{})
 	if l := mustList(t, c, Query{}); len(l.Objects) != 2*pageSize-1 || l.Revision != 2 {
-		t.Errorf("List() = %d objects at revision %d, want %d at 2", len(l.Objects), l.Revision, 2*pageSize-1)
+		t.Errorf("List() = %d objects at revision %d, want %d objects at revision 2", len(l.Objects), l.Revision, 2*pageSize-1)
 	}
 }

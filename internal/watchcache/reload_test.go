@@ -76,7 +76,7 @@ func TestReload(t *testing.T) {
 				defer close(done)
 				followers.Wait()
 			}()
-			for isDone := false; !isDone; { // repeated, because a watch that fails loses the bookmark that follows a write
+			for isDone := false; !isDone; { // repeats the write: a watch that fails loses the bookmark that follows it
 				put(t, c, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`))
 				select {
 				case <-done:
@@ -92,7 +92,8 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// listTwice lists the current state, lists the same revision again with Exactly, and compares the two results.
+// listTwice lists the current state, lists the revision of that list again with Exactly, and fails the test if
+// the two lists differ.
 func listTwice(t *testing.T, c *Cache, selections []Selection, random *rand.Rand) {
 	for range 200 {
 		s := selections[random.IntN(len(selections))]
@@ -107,7 +108,7 @@ func listTwice(t *testing.T, c *Cache, selections []Selection, random *rand.Rand
 			return
 		}
 		if names(now) != names(then) {
-			t.Errorf("List(%+v) of the current state = %s, with Exactly at its revision = %s, want the same", s, names(now), names(then))
+			t.Errorf("List(%+v) with Exactly at the revision of the current state = %s, want %s, the current state", s, names(then), names(now))
 		}
 	}
 }

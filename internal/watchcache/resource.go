@@ -47,16 +47,16 @@ func newResourceCache(name string, fields []Field, forms *forms, windowBytes *at
 }
 
 // prefix returns the common prefix of the resource's keys.
-func (k *resourceCache) prefix() string { return k.name + "/" }
+func (rc *resourceCache) prefix() string { return rc.name + "/" }
 
-// splitKey returns the namespace and name of a key of the resource.
-func (k *resourceCache) splitKey(key string) (namespace, name string) {
-	return splitNamespacedName(key[len(k.name)+1:])
+// splitKey returns the namespace and name in key, a key of the resource.
+func (rc *resourceCache) splitKey(key string) (namespace, name string) {
+	return splitNamespacedName(key[len(rc.name)+1:])
 }
 
-func (k *resourceCache) fieldNames() []string {
+func (rc *resourceCache) fieldNames() []string {
 	names := []string{"metadata.name", "metadata.namespace"}
-	for _, f := range k.fields {
+	for _, f := range rc.fields {
 		names = append(names, f.Name)
 	}
 	return names
@@ -67,27 +67,27 @@ type change struct {
 	key      string
 	revision storage.Revision
 	object   *Object // nil if the object was deleted or is unreadable
-	err      error   // the parse error if the value is unreadable; otherwise nil
+	err      error   // the parse error; nil unless the value is unreadable
 }
 
-// applyChanges applies changes in the order of their revisions. It appends the resulting events to events, which it returns,
-// and adds the topics with waiting watchers to wake.
-func (k *resourceCache) applyChanges(changes []change, events []*event, wake *wakers) []*event {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.snapshot = nil
+// applyChanges applies changes, which are in the order of their revisions. It returns events with the resulting events
+// appended, and adds the topics with waiting watchers to wake.
+func (rc *resourceCache) applyChanges(changes []change, events []*event, wake *wakers) []*event {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	rc.snapshot = nil
 	for _, c := range changes {
-		k.last = c.revision
-		_, repaired := k.unreadable[c.key]
-		delete(k.unreadable, c.key)
-		e := k.applyChange(c)
+		rc.last = c.revision
+		_, repaired := rc.unreadable[c.key]
+		delete(rc.unreadable, c.key)
+		e := rc.applyChange(c)
 		switch {
 		case c.err != nil || repaired:
 			// An unreadable value is neither a version that watchers could receive nor a deletion, so all watchers have to
 			// list again.
-			k.expireWatchers(c.revision, wake)
+			rc.expireWatchers(c.revision, wake)
 		case e != nil:
-			k.publish(e, wake)
+			rc.publish(e, wake)
 		}
 		if c.err == nil && e != nil {
 			events = append(events, e)
@@ -96,19 +96,19 @@ func (k *resourceCache) applyChanges(changes []change, events []*event, wake *wa
 	return events
 }
 
-// applyChange applies a change to the tree and returns the event; nil if nothing changed. The caller holds the lock, as for
-// all methods below except hasRevision, replace and dropFirst.
-func (k *resourceCache) applyChange(c change) *event {
-	e := &event{resource: k, revision: c.revision, after: c.object}
-	copied := k.objects.copied
+// applyChange applies c to the tree and returns the event; nil if nothing changed. The caller holds the lock, as for all
+// methods below except hasRevision, replace and dropFirst.
+func (rc *resourceCache) applyChange(c change) *event {
+	e := &event{resource: rc, revision: c.revision, after: c.object}
+	copied := rc.objects.copied
 	if c.object != nil {
-		e.before = k.objects.set(c.object)
+		e.before = rc.objects.set(c.object)
 	} else {
-		e.before = k.objects.delete(c.key)
+		e.before = rc.objects.delete(c.key)
 	}
-	e.nodes = k.objects.copied - copied
+	e.nodes = rc.objects.copied - copied
 	if c.err != nil {
-		k.unreadable[c.key] = c.err
+		rc.unreadable[c.key] = c.err
 	}
 	if e.before == nil && e.after == nil {
 		return nil
@@ -116,23 +116,23 @@ func (k *resourceCache) applyChange(c change) *event {
 	return e
 }
 
-// hasRevision reports whether the current object with a key has a revision; revision 0 means that there is no object. The
-// caller does not hold the lock.
-func (k *resourceCache) hasRevision(key string, revision storage.Revision) bool {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	if now := k.objects.get(key); now != nil {
-		return now.revision == revision
+// hasRevision reports whether the current object with the given key has the given revision; revision 0 means that there is no
+// object. The caller does not hold the lock.
+func (rc *resourceCache) hasRevision(key string, revision storage.Revision) bool {
+	rc.mu.RLock()
+	defer rc.mu.RUnlock()
+	if current := rc.objects.get(key); current != nil {
+		return current.revision == revision
 	}
-	return revision == 0 && k.unreadable[key] == nil
+	return revision == 0 && rc.unreadable[key] == nil
 }
 
-// publish adds an event to the window and to the topics that it matches, and adds these topics to wake.
-func (k *resourceCache) publish(e *event, wake *wakers) {
-	k.addBytes(e.size())
-	k.all.events.add(e)
-	wake.add(k.all)
-	k.topics.forEvent(e, func(t *topic) {
+// publish adds e to the window and to the topics whose selector it matches, and adds these topics to wake.
+func (rc *resourceCache) publish(e *event, wake *wakers) {
+	rc.addBytes(e.size())
+	rc.all.events.add(e)
+	wake.add(rc.all)
+	rc.topics.eachForEvent(e, func(t *topic) {
 		if !t.events.lastIs(e) {
 			t.events.add(e)
 			wake.add(t)
@@ -140,77 +140,80 @@ func (k *resourceCache) publish(e *event, wake *wakers) {
 	})
 }
 
-// expireWatchers drops all events up to a revision, so that all watchers fail with ErrTooOld.
-func (k *resourceCache) expireWatchers(revision storage.Revision, wake *wakers) {
-	for t := range k.eachTopic() {
+// expireWatchers drops all events and advances the horizon to revision, so that all watchers fail with ErrTooOld. It adds the
+// topics to wake.
+func (rc *resourceCache) expireWatchers(revision storage.Revision, wake *wakers) {
+	for t := range rc.eachTopic() {
 		t.events.dropAll()
 		wake.add(t)
 	}
-	k.addBytes(-int(k.bytes.Load()))
-	k.advanceHorizon(revision)
+	rc.addBytes(-int(rc.bytes.Load()))
+	rc.advanceHorizon(revision)
 }
 
-// replace sets the objects at a revision and drops all events, so that all watchers fail with ErrTooOld.
-func (k *resourceCache) replace(objects tree, unreadable map[string]error, revision storage.Revision) {
+// replace sets the current state to objects and unreadable, which were loaded at revision, and drops all events, so that all
+// watchers fail with ErrTooOld.
+func (rc *resourceCache) replace(objects tree, unreadable map[string]error, revision storage.Revision) {
 	var wake wakers
-	k.mu.Lock()
-	k.objects, k.unreadable, k.snapshot, k.last = objects, unreadable, nil, revision
-	k.expireWatchers(revision, &wake)
-	k.mu.Unlock()
-	wake.all()
+	rc.mu.Lock()
+	rc.objects, rc.unreadable, rc.snapshot, rc.last = objects, unreadable, nil, revision
+	rc.expireWatchers(revision, &wake)
+	rc.mu.Unlock()
+	wake.wakeAll()
 }
 
 // dropFirst drops the oldest event of the window.
-func (k *resourceCache) dropFirst() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	dropped := k.all.events.dropFirst()
-	k.topics.forEvent(dropped, func(t *topic) {
+func (rc *resourceCache) dropFirst() {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	dropped := rc.all.events.dropFirst()
+	rc.topics.eachForEvent(dropped, func(t *topic) {
 		if t.events.firstIs(dropped) {
 			t.events.dropFirst()
 		}
 	})
-	k.addBytes(-dropped.size())
-	k.advanceHorizon(dropped.revision)
+	rc.addBytes(-dropped.size())
+	rc.advanceHorizon(dropped.revision)
 }
 
-// addBytes adds a number of bytes, which may be negative, to the memory that the events keep alive.
-func (k *resourceCache) addBytes(bytes int) {
-	k.bytes.Add(int64(bytes))
-	k.windowBytes.Add(int64(bytes))
+// addBytes adds bytes, which may be negative, to the count of the memory that the events keep alive.
+func (rc *resourceCache) addBytes(bytes int) {
+	rc.bytes.Add(int64(bytes))
+	rc.windowBytes.Add(int64(bytes))
 }
 
 // wakeAll wakes all waiting watchers of the resource.
-func (k *resourceCache) wakeAll() {
+func (rc *resourceCache) wakeAll() {
 	var wake wakers
-	k.mu.Lock()
-	for t := range k.eachTopic() {
+	rc.mu.Lock()
+	for t := range rc.eachTopic() {
 		wake.add(t)
 	}
-	k.mu.Unlock()
-	wake.all()
+	rc.mu.Unlock()
+	wake.wakeAll()
 }
 
-// advanceHorizon records that the events up to a revision were dropped, and releases the snapshots before that revision.
-func (k *resourceCache) advanceHorizon(revision storage.Revision) {
-	k.horizon = revision
-	k.past.dropBefore(revision)
-	for first := k.starting.Front(); first != nil; first = k.starting.Front() {
+// advanceHorizon records that the events up to and including revision were dropped, and releases the snapshots at lower
+// revisions.
+func (rc *resourceCache) advanceHorizon(revision storage.Revision) {
+	rc.horizon = revision
+	rc.past.dropBefore(revision)
+	for first := rc.starting.Front(); first != nil; first = rc.starting.Front() {
 		w := first.Value.(*Watcher)
 		if w.after >= revision {
 			return
 		}
 		w.initial.Store(nil)
-		k.starting.Remove(first)
+		rc.starting.Remove(first)
 	}
 }
 
-func (k *resourceCache) eachTopic() iter.Seq[*topic] {
+func (rc *resourceCache) eachTopic() iter.Seq[*topic] {
 	return func(yield func(*topic) bool) {
-		if !yield(k.all) {
+		if !yield(rc.all) {
 			return
 		}
-		for _, t := range k.topics.byKey {
+		for _, t := range rc.topics.byKey {
 			if !yield(t) {
 				return
 			}
@@ -218,32 +221,33 @@ func (k *resourceCache) eachTopic() iter.Seq[*topic] {
 	}
 }
 
-// subscribe returns the topic with a key, which it creates if needed, and counts a subscription. The caller holds the lock.
-func (k *resourceCache) subscribe(key topicKey) *topic {
-	t := k.all
+// subscribe returns the topic with the given key, and increments its number of subscriptions. It creates the topic if there is
+// none. The caller holds the lock.
+func (rc *resourceCache) subscribe(key topicKey) *topic {
+	t := rc.all
 	if key != (topicKey{}) {
-		if t = k.topics.byKey[key]; t == nil {
+		if t = rc.topics.byKey[key]; t == nil {
 			t = newTopic(key)
-			k.topics.put(t)
+			rc.topics.put(t)
 		}
 	}
 	t.watchers++
 	return t
 }
 
-// unsubscribe ends a subscription of a topic, and removes the topic if it has no more subscriptions. The caller holds the lock.
-func (k *resourceCache) unsubscribe(t *topic) {
-	if t.watchers--; t.watchers == 0 && t != k.all {
-		k.topics.remove(t)
+// unsubscribe ends a subscription of the topic t, and removes t if it has no more subscriptions. The caller holds the lock.
+func (rc *resourceCache) unsubscribe(t *topic) {
+	if t.watchers--; t.watchers == 0 && t != rc.all {
+		rc.topics.remove(t)
 	}
 }
 
-// currentSnapshot returns a snapshot of the current objects, and reuses the last snapshot if no object has changed. The caller
-// holds the lock.
-func (k *resourceCache) currentSnapshot() tree {
-	if k.snapshot == nil {
-		snapshot := k.objects.clone()
-		k.snapshot = &snapshot
+// currentSnapshot returns a snapshot of the current objects. If no object has changed since the last snapshot, it returns that
+// snapshot. The caller holds the lock.
+func (rc *resourceCache) currentSnapshot() tree {
+	if rc.snapshot == nil {
+		snapshot := rc.objects.clone()
+		rc.snapshot = &snapshot
 	}
-	return *k.snapshot
+	return *rc.snapshot
 }

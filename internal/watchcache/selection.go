@@ -20,8 +20,8 @@ type Selection struct {
 	Fields fields.Selector
 	// Match is an additional filter; nil selects all objects. It must always return the same result for the same object.
 	Match func(*Object) bool
-	// Prefetch, if not nil, is called before Match with batches of objects, for lists and for the initial state of watches,
-	// so that the data that Match needs can be fetched for a whole batch.
+	// Prefetch, if not nil, is called with batches of objects before Match is called for them, for lists and for the initial
+	// state of watches. It can fetch the data that Match needs for a whole batch.
 	Prefetch func([]*Object)
 }
 
@@ -36,14 +36,14 @@ type matcher struct {
 	match           func(*Object) bool // nil matches all objects
 	prefetch        func([]*Object)
 	nothing         bool
-	// topic is the key of a topic that receives all events of the selection. onlyNamespacedName means that the selection
-	// consists of namespace and name only.
+	// topic is the key of a topic that receives all events of the selection, and possibly others. onlyNamespacedName means that
+	// the selection consists of namespace and name only.
 	topic              topicKey
 	onlyNamespacedName bool
 }
 
-// newMatcher validates a selection of objects of a resource, and determines its topic.
-func newMatcher(k *resourceCache, s Selection) (matcher, error) {
+// newMatcher validates the selection s of objects of the resource rc, and determines its topic.
+func newMatcher(rc *resourceCache, s Selection) (matcher, error) {
 	if !isGroupResource(s.Kind) {
 		return matcher{}, fmt.Errorf("cache: expected a kind such as apps/deployments, received %q", s.Kind)
 	}
@@ -52,21 +52,21 @@ func newMatcher(k *resourceCache, s Selection) (matcher, error) {
 		m.labels = s.Labels
 	}
 	if s.Fields != nil && !s.Fields.Empty() {
-		if err := m.addFields(k, s.Fields); err != nil {
+		if err := m.addFields(rc, s.Fields); err != nil {
 			return matcher{}, err
 		}
 	}
 	m.topic = topicKey{namespace: m.namespace, name: m.name}
 	if m.name == "" {
-		m.topic.attribute = m.equality(k)
+		m.topic.attribute = m.requiredAttribute(rc)
 	}
 	m.onlyNamespacedName = m.labels == nil && m.fields == nil && m.match == nil && !m.nothing
 	return m, nil
 }
 
-// addFields validates a field selector, and moves its equality requirements for metadata.name and metadata.namespace to
-// m.name and m.namespace.
-func (m *matcher) addFields(k *resourceCache, s fields.Selector) error {
+// addFields validates the field selector s. It moves the equality requirements for metadata.name and metadata.namespace to
+// m.name and m.namespace, and stores s in m.fields if it has further requirements.
+func (m *matcher) addFields(rc *resourceCache, s fields.Selector) error {
 	rest := len(s.Requirements()) == 0 // fields.Nothing has no requirements, but must be evaluated
 	for _, r := range s.Requirements() {
 		equals := isEquality(r.Operator) && r.Value != ""
@@ -77,8 +77,8 @@ func (m *matcher) addFields(k *resourceCache, s fields.Selector) error {
 		case r.Field == "metadata.namespace" && equals:
 			m.nothing = m.nothing || m.namespace != "" && m.namespace != r.Value
 			m.namespace = r.Value
-		case !slices.Contains(k.fieldNames(), r.Field):
-			return &UnknownFieldError{Kind: k.name, Field: r.Field, Known: k.fieldNames()}
+		case !slices.Contains(rc.fieldNames(), r.Field):
+			return &UnknownFieldError{Kind: rc.name, Field: r.Field, Known: rc.fieldNames()}
 		default:
 			rest = true
 		}
@@ -89,9 +89,9 @@ func (m *matcher) addFields(k *resourceCache, s fields.Selector) error {
 	return nil
 }
 
-// equality returns a label or field for which the selection requires one particular value; the zero attribute if there is
-// none.
-func (m *matcher) equality(k *resourceCache) attribute {
+// requiredAttribute returns a label or field for which the selection requires one particular value; the zero attribute if
+// there is none.
+func (m *matcher) requiredAttribute(rc *resourceCache) attribute {
 	if m.labels != nil {
 		requirements, _ := m.labels.Requirements()
 		for _, r := range requirements {
@@ -102,7 +102,7 @@ func (m *matcher) equality(k *resourceCache) attribute {
 	}
 	if m.fields != nil {
 		for _, r := range m.fields.Requirements() {
-			if isEquality(r.Operator) && slices.ContainsFunc(k.fields, func(f Field) bool { return f.Name == r.Field }) {
+			if isEquality(r.Operator) && slices.ContainsFunc(rc.fields, func(f Field) bool { return f.Name == r.Field }) {
 				return attribute{byField, r.Field, r.Value}
 			}
 		}
@@ -114,10 +114,10 @@ func isEquality(o selection.Operator) bool {
 	return o == selection.Equals || o == selection.DoubleEquals || o == selection.In
 }
 
-// matches reports whether the selection includes the object; it returns false for nil.
+// matches reports whether the selection includes o; it returns false if o is nil.
 func (m *matcher) matches(o *Object) bool { return m.mayMatch(o) && (m.match == nil || m.match(o)) }
 
-// mayMatch reports whether the object matches the selection without its Match filter; it returns false for nil.
+// mayMatch reports whether o matches the selection, apart from its Match filter; it returns false if o is nil.
 func (m *matcher) mayMatch(o *Object) bool {
 	if o == nil || m.nothing {
 		return false
@@ -131,8 +131,7 @@ func (m *matcher) mayMatch(o *Object) bool {
 	return (m.labels == nil || m.labels.Matches(labelsOf{o})) && (m.fields == nil || m.fields.Matches(fieldsOf{o}))
 }
 
-// filter filters a sequence of objects: it iterates over the objects that the selection includes, and calls Prefetch for each
-// batch.
+// filter returns a sequence of those objects that the selection includes. It calls Prefetch for each batch of objects.
 func (m *matcher) filter(objects iter.Seq[*Object]) iter.Seq[*Object] {
 	return func(yield func(*Object) bool) {
 		var next []*Object
@@ -157,8 +156,7 @@ func (m *matcher) filter(objects iter.Seq[*Object]) iter.Seq[*Object] {
 	}
 }
 
-// yieldMatches yields the objects of a batch that pass the Match filter. It returns false if the consumer of the iteration
-// has stopped.
+// yieldMatches yields the objects of next, a batch, that pass the Match filter. It returns false if yield returned false.
 func (m *matcher) yieldMatches(next []*Object, yield func(*Object) bool) bool {
 	if m.prefetch != nil && len(next) > 0 {
 		m.prefetch(next)
@@ -188,20 +186,20 @@ func (f fieldsOf) Has(name string) bool { _, ok := f.o.Field(name); return ok }
 func (f fieldsOf) Get(name string) string { value, _ := f.o.Field(name); return value }
 
 // prefix returns the common prefix of the keys of the selected objects.
-func (m *matcher) prefix(k *resourceCache) string {
+func (m *matcher) prefix(rc *resourceCache) string {
 	if m.namespace == "" {
-		return k.prefix()
+		return rc.prefix()
 	}
-	return k.prefix() + m.namespace + "/"
+	return rc.prefix() + m.namespace + "/"
 }
 
-// list returns the page of a query from a snapshot; the caller sets its Revision.
-func (m *matcher) list(k *resourceCache, objects tree, q Query) List {
+// list returns the page of objects, a snapshot, that the query q requests; the caller sets the Revision of the List.
+func (m *matcher) list(rc *resourceCache, objects tree, q Query) List {
 	var list List
 	if m.nothing {
 		return list
 	}
-	start, end := m.bounds(k, q.After)
+	start, end := m.bounds(rc, q.After)
 	if m.name == "" && m.onlyNamespacedName {
 		first := objects.rank(start)
 		count := max(0, objects.rank(end)-first)
@@ -232,9 +230,9 @@ func (m *matcher) list(k *resourceCache, objects tree, q Query) List {
 	return list
 }
 
-// bounds returns the range start <= key < end of the selection's keys that are greater than after.
-func (m *matcher) bounds(k *resourceCache, after string) (start, end string) {
-	start = m.prefix(k)
+// bounds returns the bounds of the selection's keys that are greater than after: start <= key < end.
+func (m *matcher) bounds(rc *resourceCache, after string) (start, end string) {
+	start = m.prefix(rc)
 	end = successor(start)
 	if m.namespace != "" && m.name != "" {
 		start += m.name
@@ -246,8 +244,8 @@ func (m *matcher) bounds(k *resourceCache, after string) (start, end string) {
 	return start, end
 }
 
-// successor returns the least string that is greater than all strings with a prefix. The prefix must not end with the byte
-// 0xff.
+// successor returns the least string that is greater than all strings that start with prefix. prefix must not be empty or
+// end with the byte 0xff.
 func successor(prefix string) string {
 	last := len(prefix) - 1
 	return prefix[:last] + string([]byte{prefix[last] + 1})

@@ -2,8 +2,8 @@ package watchcache
 
 import "context"
 
-// nextEvents fills w.events with the next events of the watcher's current stage. If there are no events, it may return a channel
-// that is closed when there may be further events.
+// nextEvents fills w.events with the next events of the watcher's current stage. If there are none, it may return changed, a
+// channel that is closed when there may be further events.
 func (w *Watcher) nextEvents(ctx context.Context) (changed <-chan struct{}, err error) {
 	w.events = w.events[:0]
 	if w.err != nil {
@@ -27,7 +27,7 @@ func (w *Watcher) nextInitial() error {
 	if objects == nil {
 		return ErrTooOld
 	}
-	prefix := w.m.prefix(w.k)
+	prefix := w.m.prefix(w.resource)
 	start := prefix
 	if w.lastKey != "" {
 		start = w.lastKey + "\x00"
@@ -60,9 +60,9 @@ func (w *Watcher) endInitial() {
 		return
 	}
 	w.initial.Store(nil)
-	w.k.mu.Lock()
-	defer w.k.mu.Unlock()
-	w.k.starting.Remove(w.starting)
+	w.resource.mu.Lock()
+	defer w.resource.mu.Unlock()
+	w.resource.starting.Remove(w.starting)
 	w.starting = nil
 }
 
@@ -72,7 +72,7 @@ func (w *Watcher) nextHistory(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(w.c.runCtx, cancel)() // Close of the cache must end the wait, although it does not close the store
-	old, until, err := readHistory(ctx, w.k, w.history)
+	old, until, err := readHistory(ctx, w.resource, w.history)
 	if w.c.runCtx.Err() != nil {
 		return ErrClosed
 	}
@@ -81,12 +81,12 @@ func (w *Watcher) nextHistory(ctx context.Context) error {
 	}
 	w.appendEvents(old, w.m.matches)
 	w.after = until
-	w.k.mu.Lock()
-	arrived := w.after >= w.k.horizon
+	w.resource.mu.Lock()
+	arrived := w.after >= w.resource.horizon
 	if arrived {
 		w.subscribeToAll()
 	}
-	w.k.mu.Unlock()
+	w.resource.mu.Unlock()
 	if arrived {
 		w.history.Close()
 		w.history = nil
@@ -94,14 +94,14 @@ func (w *Watcher) nextHistory(ctx context.Context) error {
 	return nil
 }
 
-// nextRecent fills w.events with the next events of the topic. If there are none, it returns a channel that is closed at the
-// topic's next event.
+// nextRecent fills w.events with the next events of the topic. If there are none, it returns changed, a channel that is closed
+// at the topic's next event.
 func (w *Watcher) nextRecent() (changed <-chan struct{}, err error) {
-	progress := w.c.progress.revision() // progress is read before the topic, so that the topic is complete up to it
+	progress := w.c.progress.revision() // progress is read before the topic: the topic is then complete up to progress
 	t := w.topic
-	w.k.mu.RLock()
+	w.resource.mu.RLock()
 	if w.next < t.events.first {
-		w.k.mu.RUnlock()
+		w.resource.mu.RUnlock()
 		return nil, ErrTooOld
 	}
 	w.taken = t.events.take(w.taken[:0], w.next, maxBatchEvents, maxBatchBytes)
@@ -109,12 +109,12 @@ func (w *Watcher) nextRecent() (changed <-chan struct{}, err error) {
 		t.waiting.Store(true)
 		changed = t.changed
 	}
-	w.k.mu.RUnlock()
+	w.resource.mu.RUnlock()
 	if len(w.taken) == 0 {
 		w.after = max(w.after, progress)
 		if t.key != w.m.topic {
-			w.k.mu.Lock()
-			defer w.k.mu.Unlock()
+			w.resource.mu.Lock()
+			defer w.resource.mu.Unlock()
 			w.moveToOwnTopic()
 			return nil, nil
 		}
@@ -133,8 +133,9 @@ func (w *Watcher) nextRecent() (changed <-chan struct{}, err error) {
 
 func exists(o *Object) bool { return o != nil }
 
-// appendEvents appends events to w.events as a watcher of the matching objects receives them: an object that starts to match is
-// Added, and an object that stops matching is Deleted. It skips events that were delivered already.
+// appendEvents converts events to the view of a watcher of those objects for which matches returns true, and appends them to
+// w.events: an object that starts to match is Added, and an object that stops matching is Deleted. It skips events that were
+// delivered already.
 func (w *Watcher) appendEvents(events []*event, matches func(*Object) bool) {
 	for _, e := range events {
 		if e.revision <= w.after {

@@ -84,7 +84,7 @@ func writeRandomly(t *testing.T, c *Cache, writer int) {
 	}
 }
 
-// run watches, and restarts the watch when it fails, until the final revision has been received.
+// run follows a watch, and starts a new one whenever a watch fails, until it has received the revision final.
 func (f *follower) run(t *testing.T, c *Cache, number int, stopped <-chan struct{}, final *storage.Revision) error {
 	random := rand.New(rand.NewPCG(uint64(number), 7))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -99,7 +99,8 @@ func (f *follower) run(t *testing.T, c *Cache, number int, stopped <-chan struct
 }
 
 func (f *follower) follow(ctx context.Context, c *Cache, random *rand.Rand, stopped <-chan struct{}, final *storage.Revision) error {
-	// Some watches are resumed at a revision from before the window; the others start with the initial state.
+	// Half of the watches are resumed after the last received revision, which may be before the window; the other watches
+	// start with the initial state.
 	resume := f.copy != nil && random.IntN(2) == 0
 	if !resume {
 		f.copy = map[string]storage.Revision{}
@@ -137,7 +138,7 @@ func (f *follower) follow(ctx context.Context, c *Cache, random *rand.Rand, stop
 	}
 }
 
-// take applies an event to the copy, and checks that it is consistent with the copy.
+// take applies e to the copy. It returns an error if e is not consistent with the copy or is out of order.
 func (f *follower) take(e Event, initial bool) error {
 	if e.Object == nil {
 		if e.Revision < f.last {

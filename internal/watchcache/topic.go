@@ -2,8 +2,8 @@ package watchcache
 
 import "sync/atomic"
 
-// topicKey is the selector of a topic: a namespace, a name, or a label or field value. A label or field value is selected in one
-// namespace or in all namespaces. The zero key selects all objects of a resource.
+// topicKey is the selector of a topic: a namespace, a name, or a label or field with its value. A name, label or field is
+// selected in one namespace or in all namespaces. The zero topicKey selects all objects of a resource.
 type topicKey struct {
 	namespace, name string
 	attribute       attribute
@@ -48,7 +48,7 @@ func (w *wakers) add(t *topic) {
 	}
 }
 
-func (w *wakers) all() {
+func (w *wakers) wakeAll() {
 	for _, changed := range w.changed {
 		close(changed)
 	}
@@ -57,43 +57,43 @@ func (w *wakers) all() {
 // topics contains the topics of a resource that have subscriptions, except the topic of all events.
 type topics struct {
 	byKey map[topicKey]*topic
-	// labels and fields count the topics per label key and field name, so that forEvent looks up only these labels and fields of
-	// an object.
+	// labels and fields count the topics per label key and field name, so that eachForEvent looks up only these labels and fields
+	// of an object.
 	labels, fields map[string]int
 }
 
-// forEvent calls visit with the topics whose selector matches the object before or after an event. It may visit a topic more
-// than once.
-func (t *topics) forEvent(e *event, visit func(*topic)) {
+// eachForEvent calls visit for the topics whose selector matches the object before or after the event e. It may visit a topic
+// more than once.
+func (t *topics) eachForEvent(e *event, visit func(*topic)) {
 	if len(t.byKey) == 0 {
 		return
 	}
 	namespace, name := e.resource.splitKey(e.key())
-	find := func(key topicKey) {
+	visitKey := func(key topicKey) {
 		if found := t.byKey[key]; found != nil {
 			visit(found)
 		}
 	}
-	both := func(key topicKey) {
-		find(key)
+	visitScopes := func(key topicKey) {
+		visitKey(key)
 		if namespace != "" {
 			key.namespace = namespace
-			find(key)
+			visitKey(key)
 		}
 	}
 	if namespace != "" {
-		find(topicKey{namespace: namespace})
+		visitKey(topicKey{namespace: namespace})
 	}
-	both(topicKey{name: name})
+	visitScopes(topicKey{name: name})
 	for _, o := range [2]*Object{e.before, e.after} {
 		if o != nil {
-			t.attributes(o, func(a attribute) { both(topicKey{attribute: a}) })
+			t.eachAttribute(o, func(a attribute) { visitScopes(topicKey{attribute: a}) })
 		}
 	}
 }
 
-// attributes calls visit with those labels and fields of an object for which there is a topic.
-func (t *topics) attributes(o *Object, visit func(attribute)) {
+// eachAttribute calls visit for those labels and fields of o for whose key or name there is a topic.
+func (t *topics) eachAttribute(o *Object, visit func(attribute)) {
 	if len(t.labels) > 0 {
 		for _, l := range o.labels {
 			if t.labels[l.Key] > 0 {
@@ -110,7 +110,7 @@ func (t *topics) attributes(o *Object, visit func(attribute)) {
 	}
 }
 
-// put adds a topic and counts its label or field.
+// put adds the topic added to byKey, and counts its label or field.
 func (t *topics) put(added *topic) {
 	if t.byKey == nil {
 		t.byKey, t.labels, t.fields = map[topicKey]*topic{}, map[string]int{}, map[string]int{}
@@ -124,7 +124,7 @@ func (t *topics) remove(removed *topic) {
 	t.count(removed.key.attribute, -1)
 }
 
-func (t *topics) count(a attribute, by int) {
+func (t *topics) count(a attribute, delta int) {
 	var counts map[string]int
 	switch a.source {
 	case byLabel:
@@ -134,7 +134,7 @@ func (t *topics) count(a attribute, by int) {
 	case noAttribute:
 		return
 	}
-	if counts[a.name] += by; counts[a.name] == 0 {
+	if counts[a.name] += delta; counts[a.name] == 0 {
 		delete(counts, a.name)
 	}
 }

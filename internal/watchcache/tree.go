@@ -44,13 +44,13 @@ func (n *node) isLeaf() bool { return n.children == nil }
 // size returns the number of objects or children of a node.
 func (n *node) size() int { return len(n.objects) + len(n.children) }
 
-// clone returns a tree with the same objects that shares all nodes.
+// clone returns a tree that contains the objects of t and shares all nodes with t.
 func (t *tree) clone() tree {
 	t.token = new(cowToken)
 	return tree{root: t.root, token: new(cowToken)}
 }
 
-// get returns the object with a key; nil if there is none.
+// get returns the object with the given key; nil if there is none.
 func (t *tree) get(key string) *Object {
 	n := t.root
 	if n == nil {
@@ -65,7 +65,7 @@ func (t *tree) get(key string) *Object {
 	return nil
 }
 
-// childFor returns the index of the child whose key range includes a key.
+// childFor returns the index of the child whose key range includes key.
 func (n *node) childFor(key string) int {
 	low, high := 0, len(n.lows)-1
 	for low < high {
@@ -79,12 +79,13 @@ func (n *node) childFor(key string) int {
 	return low
 }
 
-// find returns the index of a key in a leaf and true, or the index at which it would be inserted and false.
+// find returns the index of the object with the given key in the leaf n and true; if there is none, it returns the index at which
+// the object would be inserted and false.
 func (n *node) find(key string) (int, bool) {
 	return slices.BinarySearchFunc(n.objects, key, func(o *Object, key string) int { return strings.Compare(o.key, key) })
 }
 
-// set adds an object, and returns the object with the same key that it replaces; nil if there is none.
+// set adds o, and returns the object with the key of o that o replaces; nil if there was none.
 func (t *tree) set(o *Object) (previous *Object) {
 	if t.token == nil {
 		t.token = new(cowToken)
@@ -130,8 +131,8 @@ func (t *tree) setBelow(n *node, o *Object) (previous *Object) {
 	return previous
 }
 
-// writable returns the node itself if the tree may change it in place; otherwise it returns a copy of the node that the tree may
-// change.
+// writable returns n itself if the tree may change n in place. If n is shared with another tree, it returns a copy of n, which
+// the tree may change.
 func (t *tree) writable(n *node) *node {
 	if n.token == t.token {
 		return n
@@ -140,13 +141,13 @@ func (t *tree) writable(n *node) *node {
 	return &node{token: t.token, count: n.count, objects: slices.Clone(n.objects), children: slices.Clone(n.children), lows: slices.Clone(n.lows)}
 }
 
-// memory returns the approximate memory of a node in bytes.
+// memory returns the approximate memory of n itself, without its children and objects, in bytes.
 func (n *node) memory() int {
 	const pointer, text = int(unsafe.Sizeof(n)), int(unsafe.Sizeof(""))
 	return int(unsafe.Sizeof(*n)) + n.size()*pointer + len(n.lows)*text
 }
 
-// low returns a lower bound of the keys in the subtree of a node.
+// low returns a lower bound of the keys in the subtree of n.
 func (n *node) low() string {
 	if n.isLeaf() {
 		return n.objects[0].key
@@ -154,8 +155,8 @@ func (n *node) low() string {
 	return n.lows[0]
 }
 
-// split moves the upper half of a node to a new node on its right. key is the key that was inserted. If it is the last key of the
-// node, as when keys are inserted in order, split moves only that key, so that nodes stay full.
+// split moves the upper half of n to a new node, right, which follows n. key is the key that was inserted. If key is the last key
+// of n, as when keys are inserted in order, split moves only that key, so that nodes stay full.
 func (t *tree) split(n *node, key string) (right *node) {
 	at := n.size() / 2
 	right = &node{token: t.token}
@@ -177,10 +178,10 @@ func (t *tree) split(n *node, key string) (right *node) {
 	return right
 }
 
-// truncate shortens a slice to the given length, and clears the removed elements.
-func truncate[T any](s []T, at int) []T {
-	clear(s[at:])
-	return s[:at]
+// truncate returns the first length elements of s, and clears the elements after them, so that s keeps no removed object alive.
+func truncate[T any](s []T, length int) []T {
+	clear(s[length:])
+	return s[:length]
 }
 
 func (n *node) recount() {
@@ -190,7 +191,7 @@ func (n *node) recount() {
 	}
 }
 
-// delete removes the object with a key and returns it; nil if there is none.
+// delete removes the object with the given key and returns it; nil if there is none.
 func (t *tree) delete(key string) (previous *Object) {
 	if t.get(key) == nil {
 		return nil // nothing to delete, so no node is copied
@@ -224,8 +225,8 @@ func (t *tree) deleteBelow(n *node, key string) (previous *Object) {
 	return previous
 }
 
-// merge merges child i of a node, if it is too small, with a neighbour if both fit into one node; it removes the child if it
-// is empty.
+// merge is called after child i of n has shrunk. It removes the child if the child is empty, and if not, merges it with a
+// neighbour if both fit into one node.
 func (t *tree) merge(n *node, i int) {
 	if n.children[i].size() == 0 {
 		n.children, n.lows = slices.Delete(n.children, i, i+1), slices.Delete(n.lows, i, i+1)
@@ -296,7 +297,7 @@ func (n *node) from(key string, yield func(*Object) bool) bool {
 	return true
 }
 
-// slice returns count objects in key order, starting with the object at index first.
+// slice returns the objects with indexes first <= index < first+count in key order.
 func (t *tree) slice(first, count int) []*Object {
 	list := make([]*Object, 0, count)
 	if t.root != nil {
@@ -305,8 +306,8 @@ func (t *tree) slice(first, count int) []*Object {
 	return list
 }
 
-// appendTo appends the objects in the subtree of a node to list, starting with the object at index first, until list has
-// reached its capacity.
+// appendTo appends the objects in the subtree of n to list, starting with the object at index first of the subtree, until list
+// has reached its capacity. It returns the extended list.
 func (n *node) appendTo(list []*Object, first int) []*Object {
 	if n.isLeaf() {
 		end := min(len(n.objects), first+cap(list)-len(list))

@@ -21,7 +21,7 @@ func TestTree(t *testing.T) {
 		for step := range 20_000 {
 			p := pairs[random.IntN(len(pairs))]
 			key := fmt.Sprintf("k%05d", random.IntN(keys))
-			// Phases in which the tree grows alternate with phases in which it shrinks.
+			// The probability of a removal alternates, so that the tree grows in one phase and shrinks in the next.
 			if remove := random.IntN(10) < 2+step/4000%2*6; remove {
 				if got, want := p.tree.delete(key), p.model[key]; got != want {
 					t.Fatalf("seed %d: deleted %v, want %v", seed, got, want)
@@ -80,7 +80,8 @@ func compareTree(t *testing.T, tree *tree, model map[string]*Object, random *ran
 	}
 }
 
-// checkNode checks the invariants that tree.go states for the subtree of a node, and returns its number of objects.
+// checkNode checks the invariants that tree.go states for the subtree of n, and returns the number of its objects.
+// root means that n is the root of the tree.
 func checkNode(t *testing.T, n *node, root bool) int {
 	t.Helper()
 	if n == nil {

@@ -20,7 +20,7 @@ const (
 	// Deleted means that the object was deleted, or that it no longer matches the selection. The event contains the last
 	// matching version of the object, with the revision of the change.
 	Deleted
-	// Bookmark reports that the watch is complete up to a revision.
+	// Bookmark reports that the watch has delivered all events up to and including its Revision.
 	Bookmark
 	// InitialEnd is the bookmark that follows the last object of the initial state.
 	InitialEnd
@@ -58,18 +58,18 @@ type WatchOptions struct {
 
 // Watcher delivers the events of a selection. It must not be used concurrently.
 type Watcher struct {
-	c *Cache
-	k *resourceCache
-	m matcher
+	c        *Cache
+	resource *resourceCache
+	m        matcher
 	// after is the revision up to which all events have been delivered; delivered is the revision of the last delivered event
 	// or bookmark.
 	//
 	//	delivered <= after
 	after, delivered storage.Revision
 	// A watcher has up to four stages. It starts with the initial state if that was requested: lastKey is the key of the last
-	// delivered object, and starting is the watcher's element in resourceCache.starting. Otherwise, if it starts before the
-	// event window, it delivers the store's history. After that it delivers the remaining events of the resource, from
-	// position next of the topic of all events; and finally the events of its own topic.
+	// delivered object, and starting is the watcher's element in resourceCache.starting. If no initial state was requested and the
+	// watcher starts before the event window, it delivers the store's history. After that it delivers the remaining events of the
+	// resource, from the event number next of the topic of all events; and finally the events of its own topic.
 	//
 	// initial is atomic because resourceCache sets it to nil when the initial state is older than the window. resourceCache also
 	// reads after, which therefore must not change before the initial state is delivered.
@@ -101,12 +101,12 @@ const (
 // Watch starts a watch of a selection. The context limits only the call of Watch; the watch lasts until Close, which the
 // caller must call.
 func (c *Cache) Watch(ctx context.Context, o WatchOptions) (*Watcher, error) {
-	k, _ := c.lookup(o.Kind)
-	m, err := newMatcher(k, o.Selection)
+	rc, _ := c.lookup(o.Kind)
+	m, err := newMatcher(rc, o.Selection)
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{c: c, k: c.resource(o.Kind), m: m, after: o.After, delivered: o.After}
+	w := &Watcher{c: c, resource: c.resource(o.Kind), m: m, after: o.After, delivered: o.After}
 	if o.InitialState {
 		err = w.startWithState(ctx, o.Freshness)
 	} else {
@@ -128,15 +128,15 @@ func (w *Watcher) startWithState(ctx context.Context, f Freshness) error {
 	if err := w.c.waitFresh(ctx, f); err != nil {
 		return err
 	}
-	w.k.mu.Lock()
-	defer w.k.mu.Unlock()
-	if err := w.k.readable(&w.m); err != nil {
+	w.resource.mu.Lock()
+	defer w.resource.mu.Unlock()
+	if err := w.resource.checkReadable(&w.m); err != nil {
 		return err
 	}
-	objects := w.k.currentSnapshot()
-	w.after = max(w.c.progress.revision(), w.k.last) // determined under the lock, so that starting is ordered by revision
+	objects := w.resource.currentSnapshot()
+	w.after = max(w.c.progress.revision(), w.resource.last) // determined under the lock, which keeps rc.starting ordered by revision
 	w.initial.Store(&objects)
-	w.starting = w.k.starting.PushBack(w)
+	w.starting = w.resource.starting.PushBack(w)
 	w.subscribeToAll()
 	return nil
 }
@@ -145,24 +145,24 @@ func (w *Watcher) startAfter(ctx context.Context) error {
 	if err := w.c.closedError(); err != nil {
 		return err
 	}
-	w.k.mu.Lock()
-	tooOld := w.after < w.k.horizon
+	w.resource.mu.Lock()
+	tooOld := w.after < w.resource.horizon
 	if !tooOld {
 		w.subscribeToAll()
 	}
-	w.k.mu.Unlock()
+	w.resource.mu.Unlock()
 	if !tooOld {
 		return nil
 	}
 	var err error
-	w.history, err = w.c.openHistory(ctx, w.k, w.after)
+	w.history, err = w.c.openHistory(ctx, w.resource, w.after)
 	return err
 }
 
-// subscribeToAll subscribes to the topic of all events of the resource, at the first event that has not been delivered. The caller
-// holds the lock of the resource.
+// subscribeToAll subscribes the watcher to the topic of all events of the resource, starting with the first event that has not
+// been delivered. The caller holds the lock of the resource.
 func (w *Watcher) subscribeToAll() {
-	w.topic = w.k.subscribe(topicKey{})
+	w.topic = w.resource.subscribe(topicKey{})
 	w.next = w.topic.events.after(w.after)
 	w.moveToOwnTopic()
 }
@@ -174,8 +174,8 @@ func (w *Watcher) moveToOwnTopic() {
 	if w.next != w.topic.events.end() {
 		return
 	}
-	w.k.unsubscribe(w.topic)
-	w.topic = w.k.subscribe(w.m.topic)
+	w.resource.unsubscribe(w.topic)
+	w.topic = w.resource.subscribe(w.m.topic)
 	w.next = w.topic.events.end()
 }
 
@@ -190,7 +190,8 @@ func (w *Watcher) Revision() storage.Revision {
 // Close ends the watch and releases its resources.
 func (w *Watcher) Close() { w.end(ErrClosed) }
 
-// end releases the watcher's resources; all further calls of Next return reason. Only the first call has an effect.
+// end releases the watcher's resources and makes all further calls of Next return reason. Only the first call of end has an
+// effect.
 func (w *Watcher) end(reason error) {
 	if w.err != nil {
 		return
@@ -203,10 +204,10 @@ func (w *Watcher) end(reason error) {
 		w.bookmarks.Stop()
 	}
 	w.endInitial()
-	w.k.mu.Lock()
-	defer w.k.mu.Unlock()
+	w.resource.mu.Lock()
+	defer w.resource.mu.Unlock()
 	if w.topic != nil {
-		w.k.unsubscribe(w.topic)
+		w.resource.unsubscribe(w.topic)
 	}
 	w.topic, w.events, w.taken = nil, nil, nil
 }

@@ -150,22 +150,22 @@ func TestBookmarks(t *testing.T) {
 	if got := next(t, w, 1); got[0] != "ADDED default/a@1" {
 		t.Errorf("first event = %s, want ADDED default/a@1", got[0])
 	}
-	wantNoEvent(t, w) // no bookmark, because the event has reported that revision already
+	wantNoEvent(t, w) // the event has reported that revision already, so there must be no bookmark
 	if _, _, err := c.Commit(t.Context(), storage.Write{Key: "core/nodes/n1", Value: []byte(`{"metadata":{"name":"n1"}}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := next(t, w, 1); got[0] != "BOOKMARK 2" {
 		t.Errorf("first event = %s, want BOOKMARK 2", got[0])
 	}
-	wantNoEvent(t, w) // no bookmark, because the last bookmark has reported that revision already
+	wantNoEvent(t, w) // the last bookmark has reported that revision already, so there must be no further one
 	put(t, c, podKey("other", "b"), pod("b", "web", "n1", 0))
 	if got := next(t, w, 1); got[0] != "BOOKMARK 3" {
 		t.Errorf("first event = %s, want BOOKMARK 3", got[0])
 	}
 }
 
-// TestSlowWatcher: a watcher fails with ErrTooOld if its next event was dropped from the window; an idle watcher of another
-// selection does not fail.
+// TestSlowWatcher: a watcher fails with ErrTooOld if its next event was dropped from the window; a watcher whose selection
+// has no events does not fail.
 func TestSlowWatcher(t *testing.T) {
 	c := openCache(t, openStore(t), Options{WindowBytes: 64 << 10})
 	slow := watch(t, c, WatchOptions{})
@@ -186,11 +186,11 @@ func TestSlowWatcher(t *testing.T) {
 	if got := next(t, idle, 1); got[0] != "ADDED default/b@201" {
 		t.Errorf("first event = %s, want ADDED default/b@201", got[0])
 	}
-	inspectTrimmed(t, c, func(k *resourceCache) {
-		if bytes := k.bytes.Load(); len(k.all.events.list) > 60 || c.windowBytes.Load() != bytes {
-			t.Errorf("window has %d events with %d bytes, want at most 60 events", len(k.all.events.list), bytes)
+	inspectTrimmed(t, c, func(rc *resourceCache) {
+		if bytes := rc.bytes.Load(); len(rc.all.events.list) > 60 || c.windowBytes.Load() != bytes {
+			t.Errorf("window has %d events with %d bytes, want at most 60 events", len(rc.all.events.list), bytes)
 		}
-		for _, topic := range k.topics.byKey {
+		for _, topic := range rc.topics.byKey {
 			if len(topic.events.list) > 1 {
 				t.Errorf("topic %v has %d events, want at most 1", topic.key, len(topic.events.list))
 			}
@@ -229,7 +229,7 @@ func TestHistoryWatch(t *testing.T) {
 	}
 	// The first call of Next of a watch whose selection has no events in the history continues with the window.
 	var before storage.Revision
-	inspectTrimmed(t, c, func(k *resourceCache) { before = k.horizon - 1 })
+	inspectTrimmed(t, c, func(rc *resourceCache) { before = rc.horizon - 1 })
 	quiet := watch(t, c, WatchOptions{After: before, Selection: Selection{Name: "absent"}})
 	wantNoEvent(t, quiet)
 	if quiet.history != nil {

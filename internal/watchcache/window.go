@@ -29,8 +29,8 @@ func (e *event) key() string {
 	return e.before.key
 }
 
-// deletedObject returns the version before the change with the revision of the event, for DELETED events. All callers get the same
-// object, so that it is encoded only once.
+// deletedObject returns the version before the change with the revision of the event, for DELETED events. All calls return one
+// shared Object, so that it is encoded only once.
 func (e *event) deletedObject() *Object {
 	if o := e.deleted.Load(); o != nil {
 		return o
@@ -48,8 +48,8 @@ func (e *event) size() int {
 	return overhead + e.nodes + e.before.size()
 }
 
-// events is a queue of events in the order of revisions. Each event has a number, which is never reused: a watcher remembers the
-// number of its next event, so that it can detect that events were dropped.
+// events is a queue of events in the order of revisions. Each event has a number, which is never reused. A watcher remembers the
+// number of its next event, and so detects that events were dropped.
 type events struct {
 	list  []*event
 	first int64 // first is the number of list[0]
@@ -57,7 +57,7 @@ type events struct {
 
 func (e *events) end() int64 { return e.first + int64(len(e.list)) }
 
-// prepend inserts earlier events before the first event. The numbers of the existing events do not change.
+// prepend inserts the events earlier before the first event. The numbers of the existing events do not change.
 func (e *events) prepend(earlier []*event) {
 	e.list = slices.Concat(earlier, e.list)
 	e.first -= int64(len(earlier))
@@ -81,15 +81,15 @@ func (e *events) dropFirst() *event {
 	return dropped
 }
 
-// dropAll removes all events. It also skips one number, so that all readers detect that they have missed events, even if the
+// dropAll removes all events. It also skips one number, so that all watchers detect that they have missed events, even if the
 // queue was empty.
 func (e *events) dropAll() {
 	e.first = e.end() + 1
 	e.list = nil
 }
 
-// after returns the number of the first event after a revision. If there is no such event, it returns the number of the next
-// event that will be added.
+// after returns the number of the first event whose revision is greater than revision. If there is no such event, it returns the
+// number of the next event that will be added.
 func (e *events) after(revision storage.Revision) int64 {
 	i, _ := slices.BinarySearchFunc(e.list, revision+1, func(e *event, r storage.Revision) int { return cmp.Compare(e.revision, r) })
 	return e.first + int64(i)
@@ -100,10 +100,10 @@ func (e *events) between(after, last storage.Revision) []*event {
 	return e.list[e.after(after)-e.first : e.after(last)-e.first]
 }
 
-// take appends the events with numbers not less than first to dst, up to about maxEvents events and maxBytes bytes. For each
-// commit it appends all events or none.
-func (e *events) take(dst []*event, from int64, maxEvents, maxBytes int) []*event {
-	rest := e.list[from-e.first:]
+// take appends events to dst and returns dst. It starts with the event whose number is first, and stops at the first end of a
+// commit at which it has appended maxEvents events or maxBytes bytes or more.
+func (e *events) take(dst []*event, first int64, maxEvents, maxBytes int) []*event {
+	rest := e.list[first-e.first:]
 	bytes := 0
 	for i, next := range rest {
 		if i > 0 && (i >= maxEvents || bytes >= maxBytes) && next.revision != rest[i-1].revision {

@@ -37,32 +37,32 @@ func TestWindowReleasesOldState(t *testing.T) {
 	put(t, c, podKey("default", "b"), pod("b", "web", "n1", 0))
 	for range 100 {
 		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 1000))
-		mustList(t, c, Query{Limit: 1}) // this list retains a snapshot for its next page
+		mustList(t, c, Query{Limit: 1}) // makes the cache retain a snapshot for the next page of this list
 		mustList(t, c, Query{Freshness: Exactly(c.progress.revision() - 1)})
-		inspectTrimmed(t, c, func(k *resourceCache) {
-			if len(k.all.events.list) > 9 {
-				t.Fatalf("window has %d events, want at most 9", len(k.all.events.list))
+		inspectTrimmed(t, c, func(rc *resourceCache) {
+			if len(rc.all.events.list) > 9 {
+				t.Fatalf("window has %d events, want at most 9", len(rc.all.events.list))
 			}
-			for _, topic := range k.topics.byKey {
-				if len(topic.events.list) > len(k.all.events.list) {
-					t.Fatalf("topic has %d events of %v, want at most %d, the number of events of the window", len(topic.events.list), topic.key, len(k.all.events.list))
+			for _, topic := range rc.topics.byKey {
+				if len(topic.events.list) > len(rc.all.events.list) {
+					t.Fatalf("topic has %d events of %v, want at most %d, the number of events of the window", len(topic.events.list), topic.key, len(rc.all.events.list))
 				}
 			}
-			for _, state := range k.past {
-				if state.revision < k.horizon {
-					t.Fatalf("past snapshot at revision %d exists, want none before the horizon %d", state.revision, k.horizon)
+			for _, state := range rc.past {
+				if state.revision < rc.horizon {
+					t.Fatalf("past snapshot at revision %d exists, want none before the horizon %d", state.revision, rc.horizon)
 				}
 			}
-			if c.progress.revision() > 10 && (len(k.past) == 0 || k.horizon == 0) {
+			if c.progress.revision() > 10 && (len(rc.past) == 0 || rc.horizon == 0) {
 				t.Fatal("precondition failed: want past snapshots and a trimmed window")
 			}
 		})
 	}
 	// A new snapshot of a revision before the horizon is not retained.
-	k := c.resource(pods)
-	k.retainSnapshot(k.horizon-1, tree{})
-	if _, known := k.past.get(k.horizon - 1); known {
-		t.Error("a snapshot from before the horizon was retained, want it discarded")
+	rc := c.resource(pods)
+	rc.retainSnapshot(rc.horizon-1, tree{})
+	if _, known := rc.past.get(rc.horizon - 1); known {
+		t.Error("retainSnapshot() retained a snapshot from before the horizon, want it discarded")
 	}
 }
 
@@ -96,10 +96,10 @@ func TestDroppedEventsAreReleased(t *testing.T) {
 func TestRevisionOfLists(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
-	k := c.resource(pods)
+	rc := c.resource(pods)
 	for progress, want := range map[storage.Revision]storage.Revision{0: 1, 1: 1, 5: 5} {
-		if _, got, err := k.current(&matcher{}, progress); got != want || err != nil {
-			t.Errorf("current() at progress %d = revision %d, want %d (%v)", progress, got, want, err)
+		if _, got, err := rc.latestSnapshot(&matcher{}, progress); got != want || err != nil {
+			t.Errorf("latestSnapshot() at progress %d = revision %d, want %d (%v)", progress, got, want, err)
 		}
 	}
 }

@@ -48,33 +48,33 @@ type Informer struct {
 // Start lists all resources and then watches them until Close. If an object is unreadable, Start logs that its resource
 // cannot be listed and returns no error: the server must start so that the object can be deleted.
 func Start(ctx context.Context, o Options) (*Informer, error) {
-	f := &Informer{Options: o, seen: map[string]storage.Revision{}, failed: map[string]bool{}, updated: make(chan struct{})}
-	f.runCtx, f.stop = context.WithCancel(context.Background())
+	i := &Informer{Options: o, seen: map[string]storage.Revision{}, failed: map[string]bool{}, updated: make(chan struct{})}
+	i.runCtx, i.stop = context.WithCancel(context.Background())
 	for _, kind := range o.Kinds {
-		f.seen[kind] = 0
+		i.seen[kind] = 0
 	}
 	for _, kind := range o.Kinds {
-		watcher, err := f.load(ctx, kind)
+		watcher, err := i.load(ctx, kind)
 		if unreadable := (*watchcache.UnreadableError)(nil); err != nil && !errors.As(err, &unreadable) {
-			f.Close()
+			i.Close()
 			return nil, err
 		}
-		f.running.Go(func() { f.run(kind, watcher) })
+		i.running.Go(func() { i.run(kind, watcher) })
 	}
-	return f, nil
+	return i, nil
 }
 
 // Close stops all watches and waits for the informer's goroutines.
-func (f *Informer) Close() {
-	f.stop()
-	f.running.Wait()
+func (i *Informer) Close() {
+	i.stop()
+	i.running.Wait()
 }
 
-// load passes all objects of a resource to the handler, and returns a watcher of the changes after that list.
-func (f *Informer) load(ctx context.Context, kind string) (*watchcache.Watcher, error) {
-	watcher, err := f.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: kind}, InitialState: true})
+// load passes all objects of the given resource to the handler, and returns a watcher of the later changes.
+func (i *Informer) load(ctx context.Context, kind string) (*watchcache.Watcher, error) {
+	watcher, err := i.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: kind}, InitialState: true})
 	if err != nil {
-		f.markFailed(kind, err)
+		i.markFailed(kind, err)
 		return nil, err
 	}
 	var objects []*watchcache.Object
@@ -82,12 +82,12 @@ func (f *Informer) load(ctx context.Context, kind string) (*watchcache.Watcher, 
 		events, err := watcher.Next(ctx)
 		if err != nil {
 			watcher.Close()
-			f.markFailed(kind, err)
+			i.markFailed(kind, err)
 			return nil, err
 		}
 		for _, e := range events {
 			if e.Type == watchcache.InitialEnd {
-				f.replace(kind, objects, e.Revision)
+				i.replace(kind, objects, e.Revision)
 				return watcher, nil
 			}
 			objects = append(objects, e.Object)
@@ -95,57 +95,59 @@ func (f *Informer) load(ctx context.Context, kind string) (*watchcache.Watcher, 
 	}
 }
 
-// markFailed records and logs that a resource cannot be read. The handler keeps the objects that it received earlier.
-func (f *Informer) markFailed(kind string, err error) {
-	if f.runCtx.Err() != nil {
+// markFailed records and logs that the given resource cannot be read. The handler keeps the objects that it received
+// earlier.
+func (i *Informer) markFailed(kind string, err error) {
+	if i.runCtx.Err() != nil {
 		return // an error after Close is expected
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.failed[kind] && !errors.Is(err, watchcache.ErrClosed) {
-		f.Log.Error("cannot list resource; keeping the previous state", "about", f.About, "resource", kind, "error", err)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !i.failed[kind] && !errors.Is(err, watchcache.ErrClosed) {
+		i.Log.Error("cannot list resource; keeping the previous state", "about", i.About, "resource", kind, "error", err)
 	}
-	f.failed[kind] = true
-	f.notify()
+	i.failed[kind] = true
+	i.notify()
 }
 
-func (f *Informer) replace(kind string, objects []*watchcache.Object, revision storage.Revision) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.Handler.Replace(kind, objects)
-	f.seen[kind], f.failed[kind] = revision, false
-	f.notify()
+func (i *Informer) replace(kind string, objects []*watchcache.Object, revision storage.Revision) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.Handler.Replace(kind, objects)
+	i.seen[kind], i.failed[kind] = revision, false
+	i.notify()
 }
 
-// notify wakes the goroutines that wait in Sync or for Updated. The caller holds f.mu.
-func (f *Informer) notify() {
-	close(f.updated)
-	f.updated = make(chan struct{})
+// notify wakes the goroutines that wait in Sync or for Updated. The caller holds i.mu.
+func (i *Informer) notify() {
+	close(i.updated)
+	i.updated = make(chan struct{})
 }
 
 // Updated returns a channel that is closed at the next call of a method of the handler.
-func (f *Informer) Updated() <-chan struct{} {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.updated
+func (i *Informer) Updated() <-chan struct{} {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.updated
 }
 
 // Done returns a channel that is closed when the informer is closed.
-func (f *Informer) Done() <-chan struct{} { return f.runCtx.Done() }
+func (i *Informer) Done() <-chan struct{} { return i.runCtx.Done() }
 
-// retryLoad is the delay before a resource that could not be read is listed again.
-const retryLoad = time.Second
+// retryDelay is the delay before a resource that could not be read is listed again.
+const retryDelay = time.Second
 
-// run lists and watches a resource until the informer is closed. watcher is nil if Start could not list the resource.
-func (f *Informer) run(kind string, watcher *watchcache.Watcher) {
-	for f.runCtx.Err() == nil {
+// run watches the given resource, and lists it again when a watch fails, until the informer is closed. watcher is nil if
+// Start could not list the resource.
+func (i *Informer) run(kind string, watcher *watchcache.Watcher) {
+	for i.runCtx.Err() == nil {
 		if watcher == nil {
-			f.pause()
-		} else if errors.Is(f.consume(kind, watcher), watchcache.ErrClosed) {
+			i.pause()
+		} else if errors.Is(i.consume(kind, watcher), watchcache.ErrClosed) {
 			return
 		}
 		var err error
-		if watcher, err = f.load(f.runCtx, kind); errors.Is(err, watchcache.ErrClosed) {
+		if watcher, err = i.load(i.runCtx, kind); errors.Is(err, watchcache.ErrClosed) {
 			return
 		}
 	}
@@ -154,54 +156,54 @@ func (f *Informer) run(kind string, watcher *watchcache.Watcher) {
 	}
 }
 
-func (f *Informer) pause() {
+func (i *Informer) pause() {
 	select {
-	case <-time.After(retryLoad):
-	case <-f.runCtx.Done():
+	case <-time.After(retryDelay):
+	case <-i.runCtx.Done():
 	}
 }
 
-// consume passes the events of a watcher to the handler until the watcher fails, and returns its error.
-func (f *Informer) consume(kind string, watcher *watchcache.Watcher) error {
+// consume passes the events of watcher to the handler until the watcher fails, and returns the watcher's error.
+func (i *Informer) consume(kind string, watcher *watchcache.Watcher) error {
 	defer watcher.Close()
 	for {
-		events, err := watcher.Next(f.runCtx)
+		events, err := watcher.Next(i.runCtx)
 		if err != nil {
 			return err
 		}
-		f.change(kind, events)
+		i.change(kind, events)
 	}
 }
 
-// change passes events other than bookmarks to the handler, and advances seen.
-func (f *Informer) change(kind string, events []watchcache.Event) {
+// change passes those events that are not bookmarks to the handler, and advances seen.
+func (i *Informer) change(kind string, events []watchcache.Event) {
 	var withObject []watchcache.Event
 	for _, e := range events {
 		if e.Object != nil {
 			withObject = append(withObject, e)
 		}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	if len(withObject) > 0 {
-		f.Handler.Change(kind, withObject)
+		i.Handler.Change(kind, withObject)
 	}
-	f.seen[kind] = events[len(events)-1].Revision
-	f.notify()
+	i.seen[kind] = events[len(events)-1].Revision
+	i.notify()
 }
 
-// Sync waits until the handler has received all changes of a resource up to a revision, so that an acknowledged write takes
-// effect for all later requests. It returns immediately for resources that the informer does not watch or cannot read, and
-// for a nil informer.
-func (f *Informer) Sync(ctx context.Context, kind string, revision storage.Revision) error {
-	if f == nil {
+// Sync waits until the handler has received all changes of the given resource up to and including revision, so that an
+// acknowledged write takes effect for all later requests. It returns immediately if the informer is nil, or does not watch
+// the resource, or cannot read it.
+func (i *Informer) Sync(ctx context.Context, kind string, revision storage.Revision) error {
+	if i == nil {
 		return nil
 	}
 	for {
-		f.mu.Lock()
-		seen, isFollowed := f.seen[kind]
-		synced, updated := !isFollowed || seen >= revision || f.failed[kind], f.updated
-		f.mu.Unlock()
+		i.mu.Lock()
+		seen, isFollowed := i.seen[kind]
+		synced, updated := !isFollowed || seen >= revision || i.failed[kind], i.updated
+		i.mu.Unlock()
 		if synced {
 			return nil
 		}
@@ -209,7 +211,7 @@ func (f *Informer) Sync(ctx context.Context, kind string, revision storage.Revis
 		case <-updated:
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-f.runCtx.Done():
+		case <-i.runCtx.Done():
 			return watchcache.ErrClosed
 		}
 	}

@@ -36,40 +36,40 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{T: t, store: s, cache: watchcachetest.Over(t, s), received: map[string][]string{}}
 }
 
-func (o *fixture) set(kind string, objects map[string]*watchcache.Object) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.received[kind] = slices.Sorted(maps.Keys(objects))
+func (f *fixture) set(kind string, objects map[string]*watchcache.Object) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.received[kind] = slices.Sorted(maps.Keys(objects))
 }
 
-func (o *fixture) start() *informer.Informer {
-	o.Helper()
-	f, err := informer.Start(o.Context(), informer.Options{
-		Cache: o.cache, Kinds: []string{apples, pears}, Handler: informer.SnapshotHandler(o.set), About: "fruits",
-		Log: slog.New(slog.NewTextHandler(io.MultiWriter(&o.log, o.Output()), nil)),
+func (f *fixture) start() *informer.Informer {
+	f.Helper()
+	i, err := informer.Start(f.Context(), informer.Options{
+		Cache: f.cache, Kinds: []string{apples, pears}, Handler: informer.SnapshotHandler(f.set), About: "fruits",
+		Log: slog.New(slog.NewTextHandler(io.MultiWriter(&f.log, f.Output()), nil)),
 	})
 	if err != nil {
-		o.Fatal(err)
+		f.Fatal(err)
 	}
-	o.Cleanup(f.Close)
-	return f
+	f.Cleanup(i.Close)
+	return i
 }
 
-// write creates or replaces the value of an object, or deletes the object if value is ""; it returns the revision of the
+// write creates or replaces the object with the given value, or deletes it if value is "". It returns the revision of the
 // commit.
-func (o *fixture) write(kind, name, value string) storage.Revision {
-	o.Helper()
+func (f *fixture) write(kind, name, value string) storage.Revision {
+	f.Helper()
 	key := watchcache.Key{Kind: kind, Name: name}.String()
 	w := storage.Write{Key: key}
-	if there, err := o.store.Get(o.Context(), key); err == nil {
+	if there, err := f.store.Get(f.Context(), key); err == nil {
 		w.Expected = there.Revision
 	}
 	if value != "" {
 		w.Value = []byte(value)
 	}
-	revision, err := o.store.Commit(o.Context(), w)
+	revision, err := f.store.Commit(f.Context(), w)
 	if err != nil {
-		o.Fatal(err)
+		f.Fatal(err)
 	}
 	return revision
 }
@@ -78,22 +78,22 @@ func object(name string) string {
 	return `{"apiVersion":"example.com/v1","kind":"Fruit","metadata":{"name":"` + name + `"}}`
 }
 
-func (o *fixture) want(kind string, names ...string) {
-	o.Helper()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !slices.Equal(o.received[kind], names) {
-		o.Errorf("%s: handler has %v, want %v", kind, o.received[kind], names)
+func (f *fixture) want(kind string, names ...string) {
+	f.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !slices.Equal(f.received[kind], names) {
+		f.Errorf("%s: handler has %v, want %v", kind, f.received[kind], names)
 	}
 }
 
 // TestInformer: the handler has received all objects when Start returns, and a written object when Sync returns.
 func TestInformer(t *testing.T) {
-	o := newFixture(t)
-	o.write(apples, "cox", object("cox"))
-	f := o.start()
-	o.want(apples, "cox")
-	o.want(pears)
+	f := newFixture(t)
+	f.write(apples, "cox", object("cox"))
+	i := f.start()
+	f.want(apples, "cox")
+	f.want(pears)
 	for _, step := range []struct {
 		kind, name, value string
 		want              []string
@@ -103,22 +103,22 @@ func TestInformer(t *testing.T) {
 		{apples, "cox", object("cox"), []string{"boskoop", "cox"}},
 		{pears, "williams", object("williams"), []string{"williams"}},
 	} {
-		updated := f.Updated()
-		revision := o.write(step.kind, step.name, step.value)
-		if err := f.Sync(t.Context(), step.kind, revision); err != nil {
+		updated := i.Updated()
+		revision := f.write(step.kind, step.name, step.value)
+		if err := i.Sync(t.Context(), step.kind, revision); err != nil {
 			t.Fatal(err)
 		}
-		o.want(step.kind, step.want...)
+		f.want(step.kind, step.want...)
 		<-updated
 	}
 }
 
 // TestSync: Sync waits only for watched resources, and returns when the context ends or the informer is closed.
 func TestSync(t *testing.T) {
-	o := newFixture(t)
-	f := o.start()
+	f := newFixture(t)
+	i := f.start()
 	const never = 1 << 40
-	if err := f.Sync(t.Context(), "example.com/plums", never); err != nil {
+	if err := i.Sync(t.Context(), "example.com/plums", never); err != nil {
 		t.Error(err)
 	}
 	if err := (*informer.Informer)(nil).Sync(t.Context(), apples, never); err != nil {
@@ -126,35 +126,35 @@ func TestSync(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if err := f.Sync(short, apples, never); !errors.Is(err, context.DeadlineExceeded) {
+	if err := i.Sync(short, apples, never); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Sync() = %v, want context.DeadlineExceeded", err)
 	}
-	time.AfterFunc(10*time.Millisecond, f.Close)
-	if err := f.Sync(t.Context(), apples, never); !errors.Is(err, watchcache.ErrClosed) {
+	time.AfterFunc(10*time.Millisecond, i.Close)
+	if err := i.Sync(t.Context(), apples, never); !errors.Is(err, watchcache.ErrClosed) {
 		t.Errorf("Sync() = %v, want ErrClosed", err)
 	}
-	<-f.Done()
+	<-i.Done()
 }
 
 // TestUnreadableObject: an unreadable object does not block Start or Sync; when the object is deleted, its resource is listed
 // again.
 func TestUnreadableObject(t *testing.T) {
-	o := newFixture(t)
-	o.write(apples, "bad", "{")
-	f := o.start()
-	o.want(apples)
-	if !strings.Contains(o.log.String(), "cannot list resource; keeping the previous state") {
-		t.Errorf("log = %q, want a message that the resource cannot be listed", o.log.String())
+	f := newFixture(t)
+	f.write(apples, "bad", "{")
+	i := f.start()
+	f.want(apples)
+	if !strings.Contains(f.log.String(), "cannot list resource; keeping the previous state") {
+		t.Errorf("log = %q, want a message that the resource cannot be listed", f.log.String())
 	}
-	if err := f.Sync(t.Context(), apples, o.write(apples, "cox", object("cox"))); err != nil {
+	if err := i.Sync(t.Context(), apples, f.write(apples, "cox", object("cox"))); err != nil {
 		t.Error(err)
 	}
-	o.write(apples, "bad", "")
+	f.write(apples, "bad", "")
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
-		updated := f.Updated()
-		o.mu.Lock()
-		isListed := slices.Equal(o.received[apples], []string{"cox"})
-		o.mu.Unlock()
+		updated := i.Updated()
+		f.mu.Lock()
+		isListed := slices.Equal(f.received[apples], []string{"cox"})
+		f.mu.Unlock()
 		if isListed {
 			return
 		}
@@ -168,9 +168,9 @@ func TestUnreadableObject(t *testing.T) {
 
 // TestStartFailsOnClosedCache: Start returns ErrClosed if the cache is closed.
 func TestStartFailsOnClosedCache(t *testing.T) {
-	o := newFixture(t)
-	o.cache.Close()
-	_, err := informer.Start(t.Context(), informer.Options{Cache: o.cache, Kinds: []string{apples}, Handler: informer.SnapshotHandler(o.set), Log: slog.New(slog.DiscardHandler)})
+	f := newFixture(t)
+	f.cache.Close()
+	_, err := informer.Start(t.Context(), informer.Options{Cache: f.cache, Kinds: []string{apples}, Handler: informer.SnapshotHandler(f.set), Log: slog.New(slog.DiscardHandler)})
 	if !errors.Is(err, watchcache.ErrClosed) {
 		t.Errorf("Start() = %v, want ErrClosed", err)
 	}

@@ -28,7 +28,7 @@ func OpenStore(t testing.TB) storage.Store {
 	return s
 }
 
-// Over returns a watch cache of a store.
+// Over returns a watch cache of the store s, which is closed at the end of the test. The caller closes s.
 func Over(t testing.TB, s storage.Store) *watchcache.Cache {
 	t.Helper()
 	c, err := watchcache.Open(t.Context(), s, watchcache.Options{Log: slog.New(slog.DiscardHandler)})
