@@ -49,8 +49,8 @@ func (e *UnknownError) Error() string {
 // Unwrap returns the cause of the unknown outcome.
 func (e *UnknownError) Unwrap() error { return e.Err }
 
-// CheckCommit returns an error for a commit that every implementation must reject: a commit without a write, with a duplicate
-// key, or with an invalid key, value or expected revision.
+// CheckCommit returns an error if every implementation must reject a commit of writes: if writes are empty, or contain a
+// duplicate key, or contain an invalid key, value or expected revision.
 func CheckCommit(writes []Write) error {
 	written := 0
 	for i, w := range writes {
@@ -60,9 +60,9 @@ func CheckCommit(writes []Write) error {
 		case w.Expected < 0:
 			return fmt.Errorf("storage: %s: expected a revision that is not negative, received %d", w.Key, w.Expected)
 		case w.Keep && w.Value != nil:
-			return fmt.Errorf("storage: %s: expected a condition (Keep) without a value, received one with a value", w.Key)
+			return fmt.Errorf("storage: %s: a condition (Keep) must not have a value", w.Key)
 		case w.IsDelete() && w.Expected == 0:
-			return fmt.Errorf("storage: %s: expected the revision of the item to delete, received none", w.Key)
+			return fmt.Errorf("storage: %s: the expected revision of an item to delete must be set", w.Key)
 		case i < maxPairwise && hasKey(writes[:i], w.Key):
 			return duplicateKeyError(w.Key)
 		}
@@ -71,7 +71,7 @@ func CheckCommit(writes []Write) error {
 		}
 	}
 	if written == 0 {
-		return errors.New("storage: expected at least one write in a commit, received none")
+		return errors.New("storage: a commit must contain at least one write")
 	}
 	if len(writes) <= maxPairwise {
 		return nil
@@ -79,8 +79,8 @@ func CheckCommit(writes []Write) error {
 	return checkDuplicates(writes)
 }
 
-// maxPairwise is the maximum number of writes in a commit whose keys are compared pairwise to find duplicates; up to that
-// number this is cheaper than a map.
+// maxPairwise is the maximum number of writes in a commit for which duplicate keys are found by comparing all pairs of keys.
+// For more writes a map is cheaper.
 const maxPairwise = 8
 
 func hasKey(writes []Write, key string) bool {
@@ -92,7 +92,7 @@ func hasKey(writes []Write, key string) bool {
 	return false
 }
 
-// checkDuplicates returns an error if two writes of a commit have the same key.
+// checkDuplicates returns an error if two elements of writes have the same key.
 func checkDuplicates(writes []Write) error {
 	seen := make(map[string]bool, len(writes))
 	for _, w := range writes {

@@ -9,22 +9,22 @@ type Revision int64
 // Methods are safe for concurrent use. A method returns the context's error if its context has ended, and ErrClosed after
 // Close.
 type Store interface {
-	// Get returns the latest item of a key; ErrNotFound if the key does not exist.
+	// Get returns the latest item with the given key; ErrNotFound if there is none.
 	Get(ctx context.Context, key string) (Item, error)
-	// List returns one page of the items of a range, ordered by key. It returns ErrCompacted if r.Revision is older than the
-	// last compaction, and ErrFuture if it is greater than the current revision.
+	// List returns one page of the items that r selects, ordered by key. It returns ErrCompacted if r.Revision is less than
+	// the revision of the last compaction, and ErrFuture if r.Revision is greater than the current revision.
 	List(ctx context.Context, r Range) (Page, error)
-	// Commit applies all writes atomically and returns the revision of the commit if every key has its expected revision;
-	// otherwise it applies none and returns a *ConflictError for the first key with another revision. CheckCommit defines
-	// which commits are valid. If the context ends while the commit is in progress, Commit returns an *UnknownError.
+	// Commit applies all writes atomically and returns the revision of the commit if every key has its expected revision. If
+	// a key does not, Commit applies no write and returns a *ConflictError for the first such key. CheckCommit defines which
+	// commits are valid. If the context ends while the commit is in progress, Commit returns an *UnknownError.
 	Commit(ctx context.Context, writes ...Write) (Revision, error)
-	// Watch returns a watcher of the events of keys with a prefix, starting with the first commit after a revision, which may
-	// be in the future. If that revision is older than the last compaction, Watch or the first call of Next returns
-	// ErrCompacted. The context limits only the call of Watch; the watch lasts until the watcher or the store is closed.
+	// Watch returns a watcher of the events of keys that start with prefix, starting with the first commit whose revision is
+	// greater than after, which may be in the future. If after is less than the revision of the last compaction, Watch or the
+	// first call of Next returns ErrCompacted. The context limits only the call of Watch; the watch lasts until the watcher
+	// or the store is closed.
 	Watch(ctx context.Context, prefix string, after Revision) (Watcher, error)
-	// Compact removes the history before a revision; lists at the revision itself and watches after it remain possible. It
-	// returns ErrFuture for a revision that is greater than the current one. Compacting a revision that was compacted before
-	// is a no-op.
+	// Compact removes the history before revision; lists at revision itself and watches after revision remain possible. It
+	// returns ErrFuture if revision is greater than the current revision. It is a no-op if revision was compacted before.
 	Compact(ctx context.Context, revision Revision) error
 	// Revision returns the revision of the last commit.
 	Revision(ctx context.Context) (Revision, error)
@@ -63,9 +63,9 @@ func (w Write) IsDelete() bool { return w.Value == nil && !w.Keep }
 
 // Range selects the items that List returns.
 type Range struct {
-	// Prefix selects the keys that start with it; "" selects all keys.
+	// Prefix selects the keys that start with Prefix; "" selects all keys.
 	Prefix string
-	// After excludes all keys up to and including itself: it is the last key of the previous page, and "" for the first page.
+	// After excludes all keys <= After: it is the last key of the previous page, and "" for the first page.
 	After string
 	// Limit is the maximum number of items of the page; 0 means no limit.
 	Limit int
@@ -91,12 +91,13 @@ type Watcher interface {
 	Close()
 }
 
-// Batch is the part of a watch that one call of Next returns: the events up to a revision.
+// Batch is the part of a watch that one call of Next returns: the next events, up to and including Revision.
 type Batch struct {
 	// Events are ordered by revision, and the events of one commit in the order of its writes. A batch without events reports
 	// progress: it is sent periodically, and when a watcher that started in the past has returned all past events.
 	Events []Event
-	// Revision is the revision up to which the watcher has returned all events: a new watch may continue after this revision.
+	// Revision is the revision up to and including which the watcher has returned all events: a new watch may continue after
+	// this revision.
 	Revision Revision
 }
 

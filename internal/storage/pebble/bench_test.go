@@ -42,8 +42,8 @@ func BenchmarkGroupWait(b *testing.B) {
 	}
 }
 
-// commitConcurrently makes b.N commits from several concurrent writers. Each writer writes only its own items, so that there
-// are no conflicts.
+// commitConcurrently makes b.N commits from several concurrent writers. Each writer writes only its own items, so there are
+// no conflicts.
 func commitConcurrently(b *testing.B, s *Store, writers int) {
 	b.Helper()
 	var remaining atomic.Int64

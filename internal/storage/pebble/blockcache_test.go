@@ -11,8 +11,8 @@ import (
 func TestBlockCacheRetainsBlocks(t *testing.T) {
 	s := open(t, Options{})
 	defer s.Close()
-	// The loop writes enough data for memtables of the maximum size: Pebble starts with a small one and doubles the size of
-	// each new one.
+	// The loop writes enough data for memtables of the maximum size: Pebble starts with a small memtable and doubles the
+	// size for each new one.
 	for i := range 100 {
 		if _, err := s.Commit(t.Context(), storage.Write{Key: fmt.Sprint("k/", i), Value: make([]byte, 1<<20)}); err != nil {
 			t.Fatal(err)

@@ -21,59 +21,58 @@ type blockingFS struct {
 
 func isLog(name string) bool { return strings.HasSuffix(name, ".log") }
 
-// blockAfter records an error as a disk failure and blocks forever. It returns at once if err is nil or the store is not
-// active.
-func (p *blockingFS) blockAfter(err error) {
-	if err != nil && p.active.Load() {
-		p.store.fail(err)
+// blockAfter records err as a disk failure and blocks forever. If err is nil or active is false, it does nothing.
+func (b *blockingFS) blockAfter(err error) {
+	if err != nil && b.active.Load() {
+		b.store.fail(err)
 		select {}
 	}
 }
 
 // Create implements vfs.FS.
-func (p *blockingFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := p.FS.Create(name, category)
-	return p.log(f, name, err)
+func (b *blockingFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := b.FS.Create(name, category)
+	return b.log(f, name, err)
 }
 
 // ReuseForWrite implements vfs.FS.
-func (p *blockingFS) ReuseForWrite(oldName, newName string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := p.FS.ReuseForWrite(oldName, newName, category)
-	return p.log(f, newName, err)
+func (b *blockingFS) ReuseForWrite(oldName, newName string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := b.FS.ReuseForWrite(oldName, newName, category)
+	return b.log(f, newName, err)
 }
 
-// log wraps a new file in a guardedLog if its name is that of a write-ahead log; other files are returned unchanged. err is
-// the error of creating the file.
-func (p *blockingFS) log(f vfs.File, name string, err error) (vfs.File, error) {
+// log returns f and err, the results of creating the named file. If the file is a write-ahead log, log wraps f in a
+// guardedLog, and blocks if err is not nil.
+func (b *blockingFS) log(f vfs.File, name string, err error) (vfs.File, error) {
 	if !isLog(name) {
 		return f, err
 	}
-	p.blockAfter(err)
+	b.blockAfter(err)
 	if err != nil {
 		return nil, err
 	}
-	return &guardedLog{File: f, fs: p}, nil
+	return &guardedLog{File: f, fs: b}, nil
 }
 
 // OpenDir implements vfs.FS. It wraps the folder because Pebble syncs the folder for each new write-ahead log.
-func (p *blockingFS) OpenDir(name string) (vfs.File, error) {
-	f, err := p.FS.OpenDir(name)
+func (b *blockingFS) OpenDir(name string) (vfs.File, error) {
+	f, err := b.FS.OpenDir(name)
 	if err != nil {
 		return nil, err
 	}
-	return &guardedFolder{File: f, fs: p}, nil
+	return &guardedDir{File: f, fs: b}, nil
 }
 
-// guardedFolder is the opened folder of the store. Pebble syncs it after creating a write-ahead log or a manifest; a sync
-// error is fatal in both cases.
-type guardedFolder struct {
+// guardedDir is the opened folder of the store. Pebble syncs the folder after creating a write-ahead log or a manifest; a
+// sync error is fatal in both cases.
+type guardedDir struct {
 	vfs.File
 	fs *blockingFS
 }
 
-func (f *guardedFolder) Sync() error {
-	err := f.File.Sync()
-	f.fs.blockAfter(err)
+func (d *guardedDir) Sync() error {
+	err := d.File.Sync()
+	d.fs.blockAfter(err)
 	return err
 }
 
@@ -85,32 +84,32 @@ type guardedLog struct {
 }
 
 // recordError remembers err if it is the first error of the file, and returns err.
-func (f *guardedLog) recordError(err error) error {
+func (l *guardedLog) recordError(err error) error {
 	if err != nil {
-		f.failed.CompareAndSwap(nil, &err)
+		l.failed.CompareAndSwap(nil, &err)
 	}
 	return err
 }
 
-func (f *guardedLog) Write(p []byte) (int, error) {
-	n, err := f.File.Write(p)
-	return n, f.recordError(err)
+func (l *guardedLog) Write(p []byte) (int, error) {
+	n, err := l.File.Write(p)
+	return n, l.recordError(err)
 }
 
-func (f *guardedLog) Sync() error { return f.recordError(f.File.Sync()) }
+func (l *guardedLog) Sync() error { return l.recordError(l.File.Sync()) }
 
-func (f *guardedLog) SyncData() error { return f.recordError(f.File.SyncData()) }
+func (l *guardedLog) SyncData() error { return l.recordError(l.File.SyncData()) }
 
-func (f *guardedLog) SyncTo(length int64) (bool, error) {
-	full, err := f.File.SyncTo(length)
-	return full, f.recordError(err)
+func (l *guardedLog) SyncTo(length int64) (bool, error) {
+	full, err := l.File.SyncTo(length)
+	return full, l.recordError(err)
 }
 
-func (f *guardedLog) Close() error {
-	if failed := f.failed.Load(); failed != nil {
-		f.fs.blockAfter(*failed)
+func (l *guardedLog) Close() error {
+	if failed := l.failed.Load(); failed != nil {
+		l.fs.blockAfter(*failed)
 	}
-	err := f.File.Close()
-	f.fs.blockAfter(err)
+	err := l.File.Close()
+	l.fs.blockAfter(err)
 	return err
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// checkpointFile is the name of the file that stores the last synced revision outside of Pebble's files. It is written before
-// a group of commits is acknowledged, and synced only when the store becomes idle and when it is closed. So it is exact after
-// a crash of the process; after a power loss it holds at least the revision at which the store was last idle. If Pebble has
-// fewer commits than that when the store is opened, Pebble's files are corrupt in a way that Pebble cannot distinguish from a
-// crash.
+// checkpointFile is the name of the file that stores the last synced revision outside of Pebble's files. The file is written
+// before a group of commits is acknowledged, and synced only when the store becomes idle and when it is closed. So its
+// revision is exact after a crash of the process; after a power loss it is at least the revision at which the store was last
+// idle. If Pebble's last commit has a lower revision when the store is opened, Pebble's files are corrupt in a way that
+// Pebble cannot distinguish from a crash.
 const checkpointFile = "CHECKPOINT"
 
 // openCheckpoint opens the checkpoint file, or creates it.
@@ -31,18 +31,19 @@ func (s *Store) openCheckpoint() (err error) {
 	return err
 }
 
-// checkpointText returns the contents of the checkpoint file for a revision. The contents always have the same length, so
-// that they can be overwritten in place.
+// checkpointText returns the contents of the checkpoint file for revision. The length of the contents does not depend on
+// revision, so they can be overwritten in place.
 func checkpointText(revision int64) string { return fmt.Sprintf("%019d\n", revision) }
 
-// writeCheckpoint overwrites the contents of the checkpoint file with a revision. It does not sync the file.
+// writeCheckpoint overwrites the contents of the checkpoint file with revision. It does not sync the file.
 func (s *Store) writeCheckpoint(revision int64) error {
 	_, err := s.checkpoint.WriteAt([]byte(checkpointText(revision)), 0)
 	return err
 }
 
-// checkCheckpoint returns an error if commits are missing: if the first log record does not directly follow the compacted
-// revision, or the last log record is older than the checkpoint.
+// checkCheckpoint returns an error if commits are missing. first and last are the revisions of the first and the last log
+// record: first must directly follow compacted, and the greater of last and compacted must not be lower than the revision in
+// the checkpoint file.
 func (s *Store) checkCheckpoint(first, last, compacted storage.Revision) error {
 	if first > 0 && first != compacted+1 {
 		return fmt.Errorf("%s: expected the history to start at revision %d, found its start at %d; commits are lost, restore the folder from a backup",
@@ -87,7 +88,7 @@ func (s *Store) suspectFiles() string {
 	return newest + " or " + s.manifest
 }
 
-// manifestIn returns the name of Pebble's current manifest.
+// manifestIn returns the name of Pebble's current manifest file in o.Folder.
 func manifestIn(o Options) string {
 	files, err := o.FileSystem.List(o.Folder)
 	if err != nil {

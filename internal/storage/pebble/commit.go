@@ -47,8 +47,8 @@ func (s *Store) Commit(ctx context.Context, writes ...storage.Write) (storage.Re
 	}
 }
 
-// outcomeAfterFailure returns the result of a commit after a disk failure: an *UnknownError unless the commit was
-// acknowledged before the failure.
+// outcomeAfterFailure returns the result of p after a disk failure: the revision and error of p if done was closed before the
+// failure, and an *UnknownError if not.
 func (s *Store) outcomeAfterFailure(p *pendingCommit) (storage.Revision, error) {
 	select {
 	case <-p.done:
@@ -113,7 +113,7 @@ func (s *Store) ackGroups(groups <-chan *group) {
 			idle.Reset(idleTime)
 		case <-idle.C:
 			if !marked && s.failure.reason() == nil {
-				// The idle mark proves that all of the log before it was synced; see corruption.go.
+				// The idle mark proves that the whole log before the mark was synced; see corruption.go.
 				if err := errors.Join(s.db.LogData([]byte("idle"), pebble.Sync), s.checkpoint.Sync()); err != nil {
 					s.fail(err)
 				}
@@ -123,8 +123,8 @@ func (s *Store) ackGroups(groups <-chan *group) {
 	}
 }
 
-// ack waits until a group is synced, makes its commits visible to reads and watchers, and unblocks their Commit calls. It
-// acknowledges nothing after a disk failure.
+// ack waits until g is synced, makes its commits visible to reads and watchers, and unblocks their Commit calls. After a disk
+// failure it acknowledges nothing.
 func (s *Store) ack(g *group) {
 	if g.batch != nil {
 		if err := errors.Join(g.batch.SyncWait(), g.batch.Close()); err != nil {
@@ -150,8 +150,8 @@ func (s *Store) ack(g *group) {
 	}
 }
 
-// prepare checks the expected revisions of the commits of a group, one commit after the other, and adds the commits without a
-// conflict to the batch of the group. It returns only disk errors.
+// prepare checks the expected revisions of each commit of g in order, and adds the commits without a conflict to the batch of
+// g. It returns only disk errors.
 func (s *Store) prepare(g *group) error {
 	b := groupBuilder{s: s, written: map[string]storage.Event{}}
 	for _, p := range g.commits {
@@ -175,8 +175,8 @@ type groupBuilder struct {
 	scratch []byte
 }
 
-// add assigns a revision to a commit and adds it to the batch of the group. If an expected revision does not match, it sets
-// p.err to a ConflictError instead. It returns only disk errors.
+// add assigns a revision to p and adds p to the batch of the group g. If an expected revision does not match, add sets p.err
+// to a ConflictError instead. It returns only disk errors.
 func (b *groupBuilder) add(p *pendingCommit, g *group) error {
 	events := make([]storage.Event, 0, len(p.writes))
 	for _, w := range p.writes {
@@ -207,8 +207,8 @@ func (b *groupBuilder) add(p *pendingCommit, g *group) error {
 	return b.append(p, g)
 }
 
-// latest returns the current item of the key of a write, including changes by earlier commits of the same group; the item's
-// revision is 0 if it does not exist. The item returned for a condition (Keep) may lack its value.
+// latest returns the current item with the key of w, including changes by earlier commits of the same group; the revision is
+// 0 if the item does not exist. If w is a condition (Keep), the returned item may lack its value.
 func (b *groupBuilder) latest(w storage.Write) (storage.Item, error) {
 	if e, ok := b.written[w.Key]; ok {
 		if e.IsDelete() {
@@ -220,12 +220,12 @@ func (b *groupBuilder) latest(w storage.Write) (storage.Item, error) {
 		return item, nil
 	}
 	if (w.Expected == 0 || w.Keep) && w.Seen > 0 && w.Seen >= b.s.recent.since {
-		return storage.Item{Key: w.Key, Revision: w.Expected}, nil // the item is still as the writer saw it: it was not written after w.Seen
+		return storage.Item{Key: w.Key, Revision: w.Expected}, nil // the item was not written after w.Seen, so it still has the revision w.Expected
 	}
 	return b.readItem(w.Key)
 }
 
-// readItem reads the latest version of an item from disk; the item's revision is 0 if it does not exist.
+// readItem reads the latest version of the item with the given key from disk; the revision is 0 if the item does not exist.
 func (b *groupBuilder) readItem(key string) (_ storage.Item, err error) {
 	if b.iter == nil {
 		if b.iter, err = b.s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{versionPrefix}, UpperBound: []byte{versionPrefix + 1}}); err != nil {
@@ -254,7 +254,7 @@ func (b *groupBuilder) close() error {
 	return b.iter.Close()
 }
 
-// append adds the records of a commit to the batch of its group: the new version of each item, and one log record.
+// append adds the records of p to the batch of g: the new version of each item, and one log record.
 func (b *groupBuilder) append(p *pendingCommit, g *group) error {
 	entry := logEntry{revision: p.revision, when: g.when}
 	for _, e := range p.events {
@@ -268,8 +268,8 @@ func (b *groupBuilder) append(p *pendingCommit, g *group) error {
 	return g.batch.Set(appendLogKey(nil, p.revision), appendLogEntry(nil, entry), nil)
 }
 
-// setVersion adds the record of an item version to a batch. It encodes the value directly into the memory of the batch,
-// without a copy in between.
+// setVersion adds the record of the item version that e describes to batch. It encodes the value directly into the memory of
+// the batch, without an intermediate copy.
 func setVersion(batch *pebble.Batch, key []byte, e storage.Event) error {
 	flag := byte(flagWritten)
 	if e.IsDelete() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestGroupWait checks on a fake clock how long the queue waits for further commits, and how many commits it then returns.
+// TestGroupWait checks with a fake clock how long takeAll waits for further commits, and how many commits it then returns.
 func TestGroupWait(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -45,8 +45,8 @@ func TestGroupWait(t *testing.T) {
 	}
 }
 
-// simulatePeak puts a number of commits into the queue before it takes and finishes them, so that they are outstanding at the
-// same time.
+// simulatePeak puts count commits into the queue before it takes and finishes them, so that count commits are outstanding at
+// once.
 func (q *commitQueue) simulatePeak(count int) {
 	for range count {
 		q.put(&pendingCommit{})
@@ -54,7 +54,8 @@ func (q *commitQueue) simulatePeak(count int) {
 	q.finished(&group{commits: q.takeAll()})
 }
 
-// TestGroupWaitAdapts: when all writers but one have stopped, the remaining writer soon stops waiting for the others.
+// TestGroupWaitAdapts: when all writers but one have stopped, the committer soon stops waiting for further commits after a
+// commit of the remaining writer.
 func TestGroupWaitAdapts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var q commitQueue

@@ -76,7 +76,7 @@ func (s *Store) measureHistory() error {
 	return err
 }
 
-// trim compacts the oldest commits, a step at a time, until the history is within HistoryAge and HistoryBytes.
+// trim compacts the oldest commits in steps of maxCompactedCommits until the history is within HistoryAge and HistoryBytes.
 func (s *Store) trim() error {
 	s.compacting.Lock()
 	defer s.compacting.Unlock()
@@ -104,9 +104,9 @@ func (s *Store) trim() error {
 // for a step.
 const maxCompactedCommits = 256
 
-// compactWhile compacts the oldest commits for which obsolete returns true, at most maxCompactedCommits. It deletes the item
-// versions that these commits replaced, and the tombstones of the items that they deleted. With pebble.NoSync the compacted
-// commits may reappear after a crash.
+// compactWhile compacts the oldest commits up to the first for which obsolete returns false, and at most
+// maxCompactedCommits. It deletes the item versions that these commits replaced, and the tombstones of the items that they
+// deleted. If sync is pebble.NoSync, the compacted commits may reappear after a crash.
 func (s *Store) compactWhile(sync *pebble.WriteOptions, obsolete func(logEntry) bool) error {
 	batch := s.db.NewBatch()
 	defer batch.Close()
@@ -139,7 +139,7 @@ func (s *Store) compactWhile(sync *pebble.WriteOptions, obsolete func(logEntry) 
 	return s.db.Apply(batch, sync)
 }
 
-// deleteObsolete adds to a batch the deletion of the item versions that one commit made obsolete: the versions that it
+// deleteObsolete deletes, in batch, the item versions that the commit of entry made obsolete: the versions that the commit
 // replaced, and its own tombstones.
 func deleteObsolete(batch *pebble.Batch, entry logEntry) error {
 	for _, c := range entry.changes {

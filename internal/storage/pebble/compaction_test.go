@@ -90,8 +90,8 @@ func TestCompactDeletesRecords(t *testing.T) {
 	}
 }
 
-// TestCommitTimeAfterIdle: the log record of the first commit after an idle period has the time of that commit, not of an
-// earlier one.
+// TestCommitTimeAfterIdle: the log record of the first commit after an idle period has the time of that commit, and not
+// the time of an earlier commit.
 func TestCommitTimeAfterIdle(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{HistoryAge: -1})

@@ -20,7 +20,7 @@ import (
 // searches only later blocks of 32 KiB for such chunks; checkLogs searches everything after the unreadable chunk. When the
 // store is idle, the acker appends an idle mark, so that the last commit is followed by another chunk.
 
-// checkLogs returns an error that names the first corrupt write-ahead log of a folder; nil if no log is corrupt.
+// checkLogs returns an error that names the first corrupt write-ahead log in folder; nil if no log is corrupt.
 func checkLogs(fs vfs.FS, folder string) error {
 	files, err := fs.List(folder)
 	if err != nil {
@@ -58,9 +58,9 @@ const (
 	chunkLogNumber = 4 + 2 + 1 // chunkLogNumber is the offset of the log number in a chunk
 )
 
-// findCorruption returns the offset of the first chunk of a log that is unreadable although it was synced; damaged is false
-// if there is none. It reads the log block by block, because the logs may be large: all logs of the folder, including
-// obsolete ones, are checked whenever a store is opened.
+// findCorruption returns the offset of the first chunk in file that is unreadable although it was synced; damaged is false if
+// there is none. file is the write-ahead log with the number log. It reads the log block by block, because the logs may be
+// large: all logs of the folder, including obsolete ones, are checked whenever a store is opened.
 func findCorruption(file io.Reader, log uint32) (at int, damaged bool, err error) {
 	block := make([]byte, chunkBlock)
 	end, readable := 0, true // end is the end of the readable chunks; readable is true while all chunks so far are readable
@@ -83,9 +83,9 @@ func findCorruption(file io.Reader, log uint32) (at int, damaged bool, err error
 	}
 }
 
-// skipChunks returns the end of the readable chunks at the start of a block. more is true if all chunks of the block are
-// readable, so that the readable chunks may continue in the next block.
-func skipChunks(block []byte, log uint32) (end int, more bool) {
+// skipChunks returns the offset of the end of the readable chunks at the start of block. allReadable reports whether all
+// chunks of block are readable; then the next block may start with readable chunks, too.
+func skipChunks(block []byte, log uint32) (end int, allReadable bool) {
 	for chunkBlock-end >= chunkHeader {
 		size, _, ok := chunkAt(block, end, log)
 		if !ok {
@@ -96,11 +96,11 @@ func skipChunks(block []byte, log uint32) (end int, more bool) {
 	return end, true
 }
 
-// maxSyncedOffset returns the greatest synced offset of the readable chunks in a block. It tries every position from an
-// offset on, because the start of the next chunk after an unreadable one is unknown.
-func maxSyncedOffset(block []byte, from int, log uint32) (greatest uint64) {
+// maxSyncedOffset returns the greatest synced offset of the readable chunks in block. It looks for a chunk at every offset
+// from start on, because the start of the next chunk after an unreadable chunk is unknown.
+func maxSyncedOffset(block []byte, start int, log uint32) (greatest uint64) {
 	number := binary.LittleEndian.AppendUint32(nil, log)
-	for at := from; at+chunkHeader <= len(block); at++ {
+	for at := start; at+chunkHeader <= len(block); at++ {
 		next := bytes.Index(block[at+chunkLogNumber:], number)
 		if next < 0 {
 			break
@@ -113,8 +113,8 @@ func maxSyncedOffset(block []byte, from int, log uint32) (greatest uint64) {
 	return greatest
 }
 
-// chunkAt decodes the chunk at an offset. It returns the chunk's size and synced offset; ok is false if no valid chunk of
-// that log starts there.
+// chunkAt decodes the chunk at offset at of data. It returns the chunk's size and synced offset; ok is false if no valid
+// chunk of the log with the number log starts at that offset.
 func chunkAt(data []byte, at int, log uint32) (size int, synced uint64, ok bool) {
 	if at+chunkHeader > len(data) {
 		return 0, 0, false
@@ -136,10 +136,10 @@ func chunkAt(data []byte, at int, log uint32) (size int, synced uint64, ok bool)
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checkOptions returns an error that names a corrupt OPTIONS file of Pebble; nil if all are readable. Pebble's own error does
-// not name the file.
-func checkOptions(fs vfs.FS, folder string, now *pebble.Options) error {
-	now.EnsureDefaults()
+// checkOptions returns an error that names an OPTIONS file of Pebble in folder if the file is corrupt; nil if none is.
+// Pebble's own error does not name the file.
+func checkOptions(fs vfs.FS, folder string, options *pebble.Options) error {
+	options.EnsureDefaults()
 	files, err := fs.List(folder)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func checkOptions(fs vfs.FS, folder string, now *pebble.Options) error {
 		if err != nil {
 			return err
 		}
-		if err := now.CheckCompatibility(folder, text); err != nil {
+		if err := options.CheckCompatibility(folder, text); err != nil {
 			return fmt.Errorf("%s is damaged: %w", name, err)
 		}
 	}

@@ -28,7 +28,7 @@ func TestCorruption(t *testing.T) {
 
 func testCorruption(t *testing.T, pause time.Duration) {
 	folder := t.TempDir()
-	want := fill(t, folder, pause)
+	want := createCrashedStore(t, folder, pause)
 	files, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func testCorruption(t *testing.T, pause time.Duration) {
 		}
 		for range min(len(whole), *flips) {
 			at := r.IntN(len(whole))
-			damaged := copyFolder(t, folder)
+			damaged := copyDir(t, folder)
 			bytes := append([]byte(nil), whole...)
 			bytes[at] ^= 1 << r.IntN(8)
 			if err := os.WriteFile(filepath.Join(damaged, file.Name()), bytes, 0o600); err != nil {
@@ -69,9 +69,9 @@ func testCorruption(t *testing.T, pause time.Duration) {
 	}
 }
 
-// fill creates a folder with tables and a write-ahead log, in the state after a crash of the process, and returns the
-// contents of the store as readAll does. pause is the time between the last commit and the crash.
-func fill(t *testing.T, folder string, pause time.Duration) string {
+// createCrashedStore fills folder with the files of a store, tables and a write-ahead log, in the state after a crash of the
+// process. pause is the time between the last commit and the crash. It returns the contents of the store as readAll does.
+func createCrashedStore(t *testing.T, folder string, pause time.Duration) string {
 	t.Helper()
 	s := open(t, Options{Folder: folder})
 	for i := range 40 {
@@ -86,7 +86,7 @@ func fill(t *testing.T, folder string, pause time.Duration) string {
 	}
 	// If pause is longer than idleTime, the store appends the idle mark to its log.
 	time.Sleep(pause)
-	crashed := copyFolder(t, folder) // copied before Close, so that the log is as after a crash
+	crashed := copyDir(t, folder) // copied before Close, which would change the log
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -100,14 +100,14 @@ func fill(t *testing.T, folder string, pause time.Duration) string {
 	if err := os.Remove(filepath.Join(folder, "000002.log")); err != nil {
 		t.Fatal(err)
 	}
-	all, err := readAll(copyFolder(t, folder))
+	all, err := readAll(copyDir(t, folder))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return all
 }
 
-// readAll opens the store in a folder and returns its items and its whole history as one text.
+// readAll opens the store in folder and returns its items and its whole history as one text.
 func readAll(folder string) (all string, err error) {
 	s, err := Open(Options{Folder: folder, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -122,7 +122,7 @@ func readAll(folder string) (all string, err error) {
 	return fmt.Sprint(page, commits), err
 }
 
-func copyFolder(t *testing.T, folder string) string {
+func copyDir(t *testing.T, folder string) string {
 	t.Helper()
 	to, err := os.MkdirTemp("", "corruption")
 	if err != nil {
@@ -142,5 +142,5 @@ func kindOf(name string) string {
 	return strings.TrimPrefix(filepath.Ext(name), ".")
 }
 
-// fileNumber returns the part of a file name that error messages contain: the name without its extension.
+// fileNumber returns the part of the file name that error messages contain: the name without its extension.
 func fileNumber(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }

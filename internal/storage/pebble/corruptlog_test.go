@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestFindCorruption compares findCorruption with findCorruptionPlainly on random logs: intact ones, truncated ones, ones
-// with flipped bits, and ones followed by the remains of an older log.
+// TestFindCorruption compares findCorruption with findCorruptionPlainly on random logs: intact, truncated, with flipped bits,
+// and followed by the remains of an older log.
 func TestFindCorruption(t *testing.T) {
 	const log = 7
 	corrupt, intact := 0, 0

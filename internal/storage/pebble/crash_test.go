@@ -43,19 +43,19 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestPowerLoss: after a power loss during concurrent commits, all acknowledged commits exist at their revision, no commit is
-// partial, and history has no gap.
+// TestPowerLoss: after a power loss during concurrent commits, every acknowledged commit exists at its revision, no commit is
+// partial, and the history has no gap.
 func TestPowerLoss(t *testing.T) {
 	for round := range 20 {
 		r := rand.New(rand.NewPCG(uint64(round), 2))
 		fs := vfs.NewCrashableMem()
 		s := open(t, Options{Folder: "data", FileSystem: fs})
-		l := newLoad(s, 8)
+		g := startWriterGroup(s, 8)
 		minCommits := r.IntN(100)
-		waitFor(t, func() bool { return l.commits() >= minCommits })
-		acknowledged := l.snapshot() // taken before the power loss, so that all of these commits must survive it
+		waitFor(t, func() bool { return g.commits() >= minCommits })
+		acknowledged := g.snapshot() // taken before the power loss: all of these commits must survive it
 		crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: r.IntN(101), RNG: r})
-		l.stop()
+		g.stop()
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -67,8 +67,8 @@ func TestPowerLoss(t *testing.T) {
 	}
 }
 
-// load is a group of concurrent writers. Each writer repeatedly increments the values of its two items in one commit.
-type load struct {
+// writerGroup is a group of concurrent writers. Each writer repeatedly increments the values of its two items in one commit.
+type writerGroup struct {
 	s       storage.Store
 	stopped context.CancelFunc
 	wg      sync.WaitGroup
@@ -82,57 +82,57 @@ type ackedCommits struct {
 	revisions map[int]storage.Revision
 }
 
-func newLoad(s storage.Store, writers int) *load {
+func startWriterGroup(s storage.Store, writers int) *writerGroup {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &load{s: s, stopped: cancel, acked: ackedCommits{map[int]int{}, map[int]storage.Revision{}}}
+	g := &writerGroup{s: s, stopped: cancel, acked: ackedCommits{map[int]int{}, map[int]storage.Revision{}}}
 	for w := range writers {
-		l.wg.Add(1)
-		go l.write(ctx, w)
+		g.wg.Add(1)
+		go g.write(ctx, w)
 	}
-	return l
+	return g
 }
 
-func (l *load) write(ctx context.Context, w int) {
-	defer l.wg.Done()
+func (g *writerGroup) write(ctx context.Context, writer int) {
+	defer g.wg.Done()
 	revision := storage.Revision(0)
 	for n := 1; ctx.Err() == nil; n++ {
 		value := fmt.Appendf(nil, "%d", n)
-		next, err := l.s.Commit(context.Background(),
-			storage.Write{Key: fmt.Sprintf("left/%d", w), Expected: revision, Value: value},
-			storage.Write{Key: fmt.Sprintf("right/%d", w), Expected: revision, Value: value})
+		next, err := g.s.Commit(context.Background(),
+			storage.Write{Key: fmt.Sprintf("left/%d", writer), Expected: revision, Value: value},
+			storage.Write{Key: fmt.Sprintf("right/%d", writer), Expected: revision, Value: value})
 		if err != nil {
 			return
 		}
 		revision = next
-		l.mu.Lock()
-		l.acked.counts[w], l.acked.revisions[w] = n, next
-		l.mu.Unlock()
+		g.mu.Lock()
+		g.acked.counts[writer], g.acked.revisions[writer] = n, next
+		g.mu.Unlock()
 	}
 }
 
-func (l *load) snapshot() ackedCommits {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (g *writerGroup) snapshot() ackedCommits {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	out := ackedCommits{map[int]int{}, map[int]storage.Revision{}}
-	for w, n := range l.acked.counts {
-		out.counts[w], out.revisions[w] = n, l.acked.revisions[w]
+	for w, n := range g.acked.counts {
+		out.counts[w], out.revisions[w] = n, g.acked.revisions[w]
 	}
 	return out
 }
 
-// commits returns the number of commits acknowledged so far, of all writers.
-func (l *load) commits() (count int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, n := range l.acked.counts {
+// commits returns the number of commits of all writers that have been acknowledged so far.
+func (g *writerGroup) commits() (count int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, n := range g.acked.counts {
 		count += n
 	}
 	return count
 }
 
-func (l *load) stop() {
-	l.stopped()
-	l.wg.Wait()
+func (g *writerGroup) stop() {
+	g.stopped()
+	g.wg.Wait()
 }
 
 // check checks that a store contains all acknowledged commits, that no commit is partial, and that its history is consistent.

@@ -28,12 +28,12 @@ type diskProbe struct {
 	err  error
 }
 
-// fatal is the panic value with which openPebble intercepts a fatal error of Pebble.
-type fatal struct{ err error }
+// fatalPanic is the panic value with which a fatal error of Pebble reaches openPebble, which recovers it.
+type fatalPanic struct{ err error }
 
 func (f *failure) init() { f.happened = make(chan struct{}) }
 
-// reason returns the disk error because of which the store rejects commits; nil before a failure.
+// reason returns the disk error that makes the store reject commits; nil before a failure.
 func (f *failure) reason() error {
 	select {
 	case <-f.happened:
@@ -43,7 +43,7 @@ func (f *failure) reason() error {
 	}
 }
 
-// Failure returns the error because of which the store rejects commits; nil if it accepts them.
+// Failure returns the error that makes the store reject commits; nil if the store accepts commits.
 func (s *Store) Failure() error { return s.failure.reason() }
 
 // probeFile is the name of a temporary file that is written to find out whether the disk accepts data again; probeBytes is
@@ -104,7 +104,7 @@ func (s *Store) onCorruption(info pebble.DataCorruptionInfo) {
 	s.fail(corruptionError{fmt.Errorf("%s is damaged; restore the folder from a backup: %w", info.Path, info.Details)})
 }
 
-// readError adds the name of the corrupt file to an error that corruption has caused; it returns other errors unchanged.
+// readError adds the name of the corrupt file to err if corruption has caused err. It returns any other err unchanged.
 func readError(err error) error {
 	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
 		return fmt.Errorf("%s is damaged; restore the folder from a backup: %w", info.Path, err)
@@ -129,14 +129,14 @@ func (l pebbleLogger) Errorf(format string, args ...any) {
 func (l pebbleLogger) Fatalf(format string, args ...any) {
 	err := pebbleError(format, args)
 	if l.s.failure.opening {
-		panic(fatal{err})
+		panic(fatalPanic{err})
 	}
 	l.s.fail(err)
 	select {}
 }
 
-// pebbleError returns an error with the text of one of Pebble's log messages. It wraps the error among the arguments, if
-// there is one.
+// pebbleError returns an error with the text of one of Pebble's log messages, given as format and args. It wraps the error
+// among args, if there is one.
 func pebbleError(format string, args []any) error {
 	text := fmt.Sprintf(format, args...)
 	for _, arg := range args {
@@ -157,8 +157,8 @@ func (e *pebbleFatalError) Error() string { return e.text }
 
 func (e *pebbleFatalError) Unwrap() error { return e.err }
 
-// closeTimeout is the maximum time that Close waits for the store's goroutines after a disk failure, when some of them may be
-// blocked forever.
+// closeTimeout is the maximum time that Close waits for the store's goroutines after a disk failure, which may block some of
+// them forever.
 const closeTimeout = 5 * time.Second
 
 // shutDown waits for the store's goroutines, then closes Pebble and unlocks the folder. After a disk failure goroutines may

@@ -21,7 +21,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// faultInjector makes the file system operations that match fail with err while on is set, and counts them in hits.
+// faultInjector makes file system operations for which matches returns true fail with err while on is set, and counts them in
+// hits.
 type faultInjector struct {
 	err     error
 	matches func(op errorfs.Op) bool
@@ -63,12 +64,12 @@ func TestDiskFailure(t *testing.T) {
 			f := &faultInjector{matches: test.matches, err: test.err}
 			memory := vfs.NewCrashableMem()
 			s := open(t, Options{Folder: "data", FileSystem: errorfs.Wrap(memory, f), Log: slog.New(slog.DiscardHandler)})
-			l := newLoad(s, 8)
-			waitFor(t, func() bool { return len(l.snapshot().counts) > 0 })
+			g := startWriterGroup(s, 8)
+			waitFor(t, func() bool { return len(g.snapshot().counts) > 0 })
 			f.on.Store(true)
 			waitFor(t, func() bool { return s.failure.reason() != nil })
-			l.stop()
-			acknowledged := l.snapshot()
+			g.stop()
+			acknowledged := g.snapshot()
 			if len(acknowledged.counts) == 0 {
 				t.Fatal("no commit was acknowledged")
 			}
@@ -80,7 +81,7 @@ func TestDiskFailure(t *testing.T) {
 			again := open(t, Options{Folder: "data", FileSystem: memory.CrashClone(vfs.CrashCloneCfg{})})
 			acknowledged.check(t, again)
 			if _, err := again.Commit(t.Context(), storage.Write{Key: "new", Value: []byte("1")}); err != nil {
-				t.Errorf("Commit() after recovery = %v, want no error", err)
+				t.Errorf("Commit() after recovery: error = %v, want nil", err)
 			}
 			if err := again.Close(); err != nil {
 				t.Error(err)
@@ -89,7 +90,8 @@ func TestDiskFailure(t *testing.T) {
 	}
 }
 
-// checkRejectsCommits checks that a store rejects commits at once after a disk failure, and that the error wraps the reason.
+// checkRejectsCommits checks that s, whose disk has failed with reason, rejects commits at once with an error that wraps
+// reason.
 func checkRejectsCommits(t *testing.T, s *Store, reason error) {
 	t.Helper()
 	start := time.Now()

@@ -16,7 +16,7 @@ func TestFolderIsLocked(t *testing.T) {
 	_, err := Open(Options{Folder: folder})
 	want := fmt.Sprintf("in use by process %d", os.Getpid())
 	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), folder) {
-		t.Errorf("Open() = %v, want that %s is %s", err, folder, want)
+		t.Errorf("Open() = %v, want an error that %s is %s", err, folder, want)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

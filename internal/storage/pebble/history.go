@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// history holds the recent commits in memory, and notifies the watchers that wait for further ones. Older commits are read
-// from disk.
+// history holds the recent commits in memory, and notifies the watchers that wait for further commits. Older commits are
+// read from disk.
 type history struct {
 	mu sync.Mutex
 	// recent contains the last commits in memory; their revisions are consecutive.
@@ -37,7 +37,7 @@ func (h *history) init(last storage.Revision) {
 	h.subscribers = map[chan struct{}]bool{}
 }
 
-// add appends the commits of a group that have no conflict, and drops the oldest commits if there are more than
+// add appends the commits of g that have no conflict, and drops the oldest commits until the size of the rest is at most
 // maxRecentBytes.
 func (h *history) add(g *group) {
 	h.mu.Lock()
@@ -65,8 +65,8 @@ func (h *history) add(g *group) {
 	}
 }
 
-// after returns the first commits after a revision, in order, at most limit. ok is false if some of them are no longer in
-// memory.
+// after returns the commits with revisions greater than revision, in order and at most limit of them. ok is false if some
+// of them are no longer in memory.
 func (h *history) after(revision storage.Revision, limit int) (commits []pastCommit, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,8 +111,8 @@ func (h *history) notify() {
 // maxReadBytes is the approximate maximum size, in bytes, of the commits that readAfter returns.
 const maxReadBytes = 4 << 20
 
-// readAfter reads the first commits after a revision from disk, at most limit, with the events of the keys that have a
-// prefix. It returns ErrCompacted if the revision was compacted.
+// readAfter reads the commits with revisions greater than revision from disk, in order and at most limit of them, with
+// those of their events whose keys start with prefix. It returns ErrCompacted if revision was compacted.
 func (s *Store) readAfter(revision storage.Revision, limit int, prefix string) (commits []pastCommit, err error) {
 	snapshot := s.db.NewSnapshot()
 	defer func() { err = readError(errors.Join(err, snapshot.Close())) }()
@@ -131,10 +131,10 @@ func (s *Store) readAfter(revision storage.Revision, limit int, prefix string) (
 	return commits, err
 }
 
-// eachLogEntry calls visit for the log records with after < revision <= last, in order, until visit returns false or an
-// error.
-func eachLogEntry(from pebble.Reader, after, last storage.Revision, visit func(logEntry) (more bool, err error)) (err error) {
-	iter, err := from.NewIter(&pebble.IterOptions{LowerBound: appendLogKey(nil, after+1), UpperBound: appendLogKey(nil, last+1)})
+// eachLogEntry calls visit for the log records in reader with after < revision <= last, in order, until visit returns
+// false or an error.
+func eachLogEntry(reader pebble.Reader, after, last storage.Revision, visit func(logEntry) (more bool, err error)) (err error) {
+	iter, err := reader.NewIter(&pebble.IterOptions{LowerBound: appendLogKey(nil, after+1), UpperBound: appendLogKey(nil, last+1)})
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,8 @@ func eachLogEntry(from pebble.Reader, after, last storage.Revision, visit func(l
 	return iter.Error()
 }
 
-// readEvents returns the events of one commit for the keys that have a prefix, and reads their values from a snapshot.
+// readEvents returns the events of the commit of entry for the keys that start with prefix. It reads their values from
+// snapshot.
 func readEvents(snapshot *pebble.Snapshot, entry logEntry, prefix string) ([]storage.Event, error) {
 	var events []storage.Event
 	for _, c := range entry.changes {

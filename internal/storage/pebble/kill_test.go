@@ -18,12 +18,12 @@ import (
 
 var kills = flag.Int("kills", 20, "the number of times to kill a process that writes")
 
-// writerFolder is the environment variable that makes the test binary write to a store until it is killed. Its value is the
-// folder of the store.
-const writerFolder = "CADASTRE_STORE_WRITER"
+// writerDirVariable is the environment variable that makes the test binary write to a store until it is killed. Its value is
+// the folder of the store.
+const writerDirVariable = "CADASTRE_STORE_WRITER"
 
 func TestMain(m *testing.M) {
-	if folder := os.Getenv(writerFolder); folder != "" {
+	if folder := os.Getenv(writerDirVariable); folder != "" {
 		if err := runWriters(folder); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runWriters runs eight concurrent writers on the store in a folder. It prints a line for each acknowledged commit: writer,
+// runWriters runs eight concurrent writers on the store in folder. It prints a line for each acknowledged commit: writer,
 // value, revision.
 func runWriters(folder string) error {
 	s, err := Open(Options{Folder: folder, HistoryAge: 300 * time.Millisecond})
@@ -53,10 +53,10 @@ func runWriters(folder string) error {
 	return errors.New("all writers have failed")
 }
 
-// increment repeatedly increments the values of the two items of a writer in one commit, until a commit fails.
-func increment(s *Store, w int) {
+// increment repeatedly increments the values of the two items of writer in one commit, until a commit fails.
+func increment(s *Store, writer int) {
 	ctx := context.Background()
-	left, right := fmt.Sprintf("left/%d", w), fmt.Sprintf("right/%d", w)
+	left, right := fmt.Sprintf("left/%d", writer), fmt.Sprintf("right/%d", writer)
 	item, err := s.Get(ctx, left)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return
@@ -68,7 +68,7 @@ func increment(s *Store, w int) {
 		if err != nil {
 			return
 		}
-		fmt.Println(w, n, revision)
+		fmt.Println(writer, n, revision)
 	}
 }
 
@@ -97,12 +97,12 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killOne starts a process that writes to the store in a folder, kills it after some time, and returns the commits that were
-// acknowledged.
+// killOne starts a process that writes to the store in folder, kills it after the duration life, and returns the commits that
+// were acknowledged.
 func killOne(t *testing.T, folder string, life time.Duration) ackedCommits {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), writerFolder+"="+folder)
+	cmd.Env = append(os.Environ(), writerDirVariable+"="+folder)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -130,7 +130,7 @@ func killOne(t *testing.T, folder string, life time.Duration) ackedCommits {
 	return acked
 }
 
-// checkResumes checks that a watch that starts after a random revision of the history returns all later commits without a
+// checkResumes checks that a watch which starts after a random revision of the history returns all later commits without a
 // gap.
 func checkResumes(t *testing.T, s *Store) {
 	t.Helper()

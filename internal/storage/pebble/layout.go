@@ -15,7 +15,7 @@ const (
 	metaPrefix    = 'm'
 )
 
-// The first byte of the value of an item version says whether the commit deleted or wrote the item.
+// The first byte of the value of an item version states whether the commit deleted or wrote the item.
 const (
 	flagDeleted = 0
 	flagWritten = 1
@@ -23,39 +23,43 @@ const (
 
 var compactedRecord = []byte{metaPrefix, 'c'}
 
-// appendItemStart appends the inclusive lower bound of the record keys of an item's versions to dst.
+// appendItemStart appends to dst the inclusive lower bound of the record keys of the versions of the item with the given
+// key.
 func appendItemStart(dst []byte, key string) []byte {
 	dst = append(dst, versionPrefix)
 	dst = append(dst, key...)
 	return append(dst, 0)
 }
 
-// appendItemEnd appends the exclusive upper bound of the record keys of an item's versions to dst.
+// appendItemEnd appends to dst the exclusive upper bound of the record keys of the versions of the item with the given
+// key.
 func appendItemEnd(dst []byte, key string) []byte {
 	dst = append(dst, versionPrefix)
 	dst = append(dst, key...)
 	return append(dst, 1)
 }
 
-// appendVersion appends the record key of the version of an item at a revision to dst.
+// appendVersion appends to dst the record key of an item version: the version of the item with the given key that the
+// commit at revision wrote.
 func appendVersion(dst []byte, key string, revision storage.Revision) []byte {
 	return binary.BigEndian.AppendUint64(appendItemStart(dst, key), ^uint64(revision))
 }
 
-// splitVersion decodes the record key of an item version. The returned key shares memory with record.
+// splitVersion decodes record, the record key of an item version. The returned key shares memory with record.
 func splitVersion(record []byte) (key []byte, revision storage.Revision) {
 	end := len(record) - 8
 	return record[1 : end-1], storage.Revision(^binary.BigEndian.Uint64(record[end:]))
 }
 
-// prefixBounds returns the lower and upper bound of the record keys of all items whose key starts with a prefix.
+// prefixBounds returns the inclusive lower and the exclusive upper bound of the record keys of all items whose key starts
+// with prefix.
 func prefixBounds(prefix string) (lower, upper []byte) {
 	lower = append([]byte{versionPrefix}, prefix...)
 	return lower, successor(lower)
 }
 
-// successor returns the least byte string that is greater than all byte strings with a prefix; nil if there is none. It does
-// not modify the prefix.
+// successor returns the least byte string that is greater than all byte strings that start with prefix; nil if there is
+// none. It does not modify prefix.
 func successor(prefix []byte) []byte {
 	next := append([]byte(nil), prefix...)
 	for i := len(next) - 1; i >= 0; i-- {
@@ -66,12 +70,12 @@ func successor(prefix []byte) []byte {
 	return nil
 }
 
-// appendLogKey appends the record key of the log record of a commit to dst.
+// appendLogKey appends to dst the record key of the log record of the commit at revision.
 func appendLogKey(dst []byte, revision storage.Revision) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, logPrefix), uint64(revision))
 }
 
-// logRevision returns the revision in the record key of a log record.
+// logRevision returns the revision in record, the record key of a log record.
 func logRevision(record []byte) storage.Revision {
 	return storage.Revision(binary.BigEndian.Uint64(record[1:]))
 }
@@ -99,7 +103,7 @@ func (e logEntry) size() (size int64) {
 	return size
 }
 
-// appendLogEntry appends the encoded value of a log record to dst.
+// appendLogEntry appends to dst the value of the log record e, encoded.
 func appendLogEntry(dst []byte, e logEntry) []byte {
 	dst = binary.AppendVarint(dst, e.when.Unix())
 	for _, c := range e.changes {
@@ -118,7 +122,8 @@ func appendLogEntry(dst []byte, e logEntry) []byte {
 
 var errLogEntry = errors.New("a log record is malformed")
 
-// readLogEntry decodes a log record; it returns errLogEntry if the record is malformed.
+// readLogEntry decodes the log record with the given record key and value; it returns errLogEntry if the record is
+// malformed.
 func readLogEntry(key, value []byte) (logEntry, error) {
 	if len(key) != 9 {
 		return logEntry{}, errLogEntry

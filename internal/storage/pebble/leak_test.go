@@ -10,10 +10,10 @@ import (
 
 // TestCloseEndsGoroutines: no goroutine of the store is left after Close.
 func TestCloseEndsGoroutines(t *testing.T) {
-	before := running()
+	before := countGoroutines()
 	for range 3 {
 		s := open(t, Options{Folder: t.TempDir(), ProgressInterval: time.Millisecond})
-		l := newLoad(s, 4)
+		g := startWriterGroup(s, 4)
 		w, err := s.Watch(t.Context(), "left/", 0)
 		if err != nil {
 			t.Fatal(err)
@@ -25,17 +25,17 @@ func TestCloseEndsGoroutines(t *testing.T) {
 				}
 			}
 		}()
-		waitFor(t, func() bool { return l.commits() > 100 })
+		waitFor(t, func() bool { return g.commits() > 100 })
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		l.stop()
+		g.stop()
 	}
-	waitFor(t, func() bool { return running() <= before })
+	waitFor(t, func() bool { return countGoroutines() <= before })
 }
 
-// running returns the number of goroutines that execute code of this package or of Pebble.
-func running() int {
+// countGoroutines returns the number of goroutines that execute code of this package or of Pebble.
+func countGoroutines() int {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	count := 0

@@ -85,10 +85,10 @@ type Store struct {
 
 	compacting sync.Mutex // compacting is held during a compaction
 	// historyBytes is the number of bytes written by the commits of the history. measureHistory adds the bytes of the commits
-	// up to openedAt, the last revision when the store was opened.
+	// with revisions <= openedAt, the last revision when the store was opened.
 	historyBytes atomic.Int64
 	openedAt     storage.Revision
-	measured     bool // measured reports whether measureHistory has succeeded, so that historyBytes is complete; compacting guards it
+	measured     bool // measured reports whether measureHistory has succeeded and historyBytes is therefore complete; compacting guards measured
 	// done is closed by Close. goroutines counts the running goroutines of the store.
 	done       chan struct{}
 	closing    sync.Once
@@ -109,7 +109,7 @@ func Open(options Options) (*Store, error) {
 		return nil, fmt.Errorf("open the store in %s: %w", o.Folder, err)
 	}
 	var err error
-	if s.lock, err = lockFolder(o); err != nil {
+	if s.lock, err = lockDir(o); err != nil {
 		return nil, err
 	}
 	if err := s.open(); err != nil {
@@ -135,8 +135,8 @@ func (s *Store) open() error {
 	if err := checkLogs(s.options.FileSystem, s.options.Folder); err != nil {
 		return err
 	}
-	// Pebble deletes files that its manifest does not list. So that a store with missing commits is not damaged further, it
-	// is opened read-only and checked first.
+	// Pebble deletes files that its manifest does not list. The store is therefore opened read-only and checked first, so that
+	// a store with missing commits is not damaged further.
 	if _, err := s.options.FileSystem.Stat(s.options.FileSystem.PathJoin(s.options.Folder, checkpointFile)); err == nil {
 		if err := s.openPebble(true); err != nil {
 			return err
@@ -177,12 +177,12 @@ func (s *Store) readRevisions() (last, compacted storage.Revision, err error) {
 	return max(last, compacted), compacted, s.checkCheckpoint(first, last, compacted)
 }
 
-// openPebble opens Pebble. A fatal error of Pebble, which would otherwise end the process, is returned.
+// openPebble opens Pebble. It returns a fatal error of Pebble, which would end the process if it were not intercepted.
 func (s *Store) openPebble(readOnly bool) (err error) {
 	s.failure.opening = true
 	defer func() {
 		s.failure.opening = false
-		if reason, ok := recover().(fatal); ok {
+		if reason, ok := recover().(fatalPanic); ok {
 			err = reason.err
 		}
 	}()
@@ -206,9 +206,9 @@ func (s *Store) pebbleOptions() *pebble.Options {
 		Logger:             pebbleLogger{s},
 		EventListener:      &pebble.EventListener{DataCorruption: s.onCorruption},
 		FormatMajorVersion: pebble.FormatNewest,
-		// The watch cache serves reads of objects; the block cache holds index blocks, and the blocks of items that are
-		// rewritten after some time. Pebble subtracts the size of its memtables from the cache size, so the cache must be
-		// larger than the memtables in use: usually one, and another one that is being flushed.
+		// The watch cache serves reads of objects; the block cache holds index blocks, and the blocks of items that are rewritten
+		// after some time. Pebble subtracts the size of its memtables from the cache size, so the cache must be larger than the
+		// memtables in use: usually the current memtable, and another one that is being flushed.
 		CacheSize:    2*memTableSize + 8<<20,
 		MemTableSize: memTableSize,
 		// Writers must not be blocked for long when Pebble's flushes and compactions fall behind.
@@ -289,9 +289,9 @@ func checkFormat(o Options) error {
 
 const ownerFile = "OWNER"
 
-// lockFolder locks the folder against other processes. It returns an error that names the process holding the lock, if there
-// is one.
-func lockFolder(o Options) (*pebble.Lock, error) {
+// lockDir locks o.Folder against other processes. If another process holds the lock, lockDir returns an error that names
+// that process.
+func lockDir(o Options) (*pebble.Lock, error) {
 	fs, owner := o.FileSystem, o.FileSystem.PathJoin(o.Folder, ownerFile)
 	lock, err := pebble.LockDirectory(o.Folder, fs)
 	if err != nil {
@@ -317,7 +317,7 @@ func readFile(fs vfs.FS, name string) (string, error) {
 	return string(text), errors.Join(err, file.Close())
 }
 
-// writeFile creates or replaces a file atomically.
+// writeFile atomically creates the named file in folder, or replaces it, with text as its contents.
 func writeFile(fs vfs.FS, folder, name, text string) error {
 	temporary := fs.PathJoin(folder, name+".new")
 	file, err := fs.Create(temporary, vfs.WriteCategoryUnspecified)
@@ -343,7 +343,7 @@ func (s *Store) Revision(context.Context) (storage.Revision, error) {
 	return storage.Revision(s.acked.Load()), s.closedError()
 }
 
-// closedError returns storage.ErrClosed if Close has been called; nil otherwise.
+// closedError returns storage.ErrClosed if Close has been called, and nil if not.
 func (s *Store) closedError() error {
 	select {
 	case <-s.done:

@@ -19,12 +19,13 @@ func (s *Store) Get(ctx context.Context, key string) (storage.Item, error) {
 	return s.itemAt(key, storage.Revision(s.acked.Load()))
 }
 
-// itemAt returns the version of an item at a revision; storage.ErrNotFound if the item did not exist then.
-func (s *Store) itemAt(key string, at storage.Revision) (item storage.Item, err error) {
+// itemAt returns the version of the item with the given key at revision; storage.ErrNotFound if the item did not exist at
+// that revision.
+func (s *Store) itemAt(key string, revision storage.Revision) (item storage.Item, err error) {
 	if key == "" || strings.IndexByte(key, 0) >= 0 {
 		return storage.Item{}, storage.ErrNotFound
 	}
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: appendVersion(nil, key, at), UpperBound: appendItemEnd(nil, key)})
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: appendVersion(nil, key, revision), UpperBound: appendItemEnd(nil, key)})
 	if err != nil {
 		return storage.Item{}, err
 	}
@@ -39,8 +40,8 @@ func (s *Store) itemAt(key string, at storage.Revision) (item storage.Item, err 
 	if value[0] == flagDeleted {
 		return storage.Item{}, storage.ErrNotFound
 	}
-	_, revision := splitVersion(iter.Key())
-	return storage.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: revision}, nil
+	_, written := splitVersion(iter.Key())
+	return storage.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: written}, nil
 }
 
 // List implements storage.Store.
@@ -64,7 +65,8 @@ func (s *Store) List(ctx context.Context, r storage.Range) (page storage.Page, e
 		return storage.Page{}, err
 	}
 	defer func() { err = readError(errors.Join(err, iter.Close())) }()
-	// compacted is read after the iterator was created: a revision that is not compacted now was not compacted then.
+	// compacted is read after the iterator was created: a revision that is not compacted now was not compacted when the
+	// iterator was created.
 	if r.Revision < storage.Revision(s.compacted.Load()) {
 		return storage.Page{}, storage.ErrCompacted
 	}
@@ -102,8 +104,9 @@ func (l *lister) list(ctx context.Context) error {
 	return l.iter.Error()
 }
 
-// item returns the version of the current item at the revision of the list; found is false if the item did not exist then.
-// The result does not share memory with other items, so that retaining one item does not retain the others.
+// item returns the version of the current item at the revision of the list; found is false if the item did not exist at
+// that revision. The result does not share memory with other items, so a caller that retains one item keeps only that item
+// alive.
 func (l *lister) item() (item storage.Item, found bool, err error) {
 	key, revision := splitVersion(l.iter.Key())
 	l.key = append(l.key[:0], key...)
@@ -128,7 +131,7 @@ func (l *lister) nextItem() bool {
 	if !l.iter.Valid() {
 		return false
 	}
-	const near = 4 // up to this number of steps is cheaper than a seek
+	const near = 4 // at most this number of steps is cheaper than a seek
 	for range near {
 		if !l.iter.Next() {
 			return false

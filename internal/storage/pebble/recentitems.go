@@ -10,13 +10,13 @@ import (
 // (Write.Keep): finding an item in Pebble costs as much as the rest of a commit. Only the committer uses it.
 type recentItems struct {
 	items map[string]storage.Event
-	// order lists the writes, the oldest first. An item that was written several times occurs several times in order; items
-	// holds only its last version.
+	// order lists the writes, the oldest first. An item that was written several times occurs several times in order, and
+	// once in items, with its last version.
 	//
 	//	len(items) <= len(order) <= 2*len(items) + orderSlack
 	order []writeRef
 	bytes int // bytes is the total size of items
-	// since is a revision such that every item written after it is in items.
+	// since is a revision: every item that was written at a greater revision is in items.
 	since storage.Revision
 }
 
@@ -36,7 +36,7 @@ const (
 
 func recentItemSize(e storage.Event) int { return len(e.Key) + len(e.Value) + 128 }
 
-// add adds the events of a commit, and evicts the oldest items if the cache is too large.
+// add adds events, the events of a commit, and evicts the oldest items until the cache is within maxRecentItemBytes.
 func (r *recentItems) add(events []storage.Event) {
 	if r.items == nil {
 		r.items = map[string]storage.Event{}
@@ -65,7 +65,7 @@ func (r *recentItems) add(events []storage.Event) {
 	}
 }
 
-// addRead adds an item that was read from disk. It has no effect if the cache holds a version of the item already, which is
+// addRead adds item, which was read from disk. It has no effect if the cache already holds a version of the item, which is
 // at least as new.
 func (r *recentItems) addRead(item storage.Item) {
 	if _, known := r.items[item.Key]; !known {
@@ -73,14 +73,14 @@ func (r *recentItems) addRead(item storage.Item) {
 	}
 }
 
-// isLatest reports whether a write is the last write of its item, that is, the one in items.
+// isLatest reports whether w is the last write of its item, that is, the write in items.
 func (r *recentItems) isLatest(w writeRef) bool {
 	e, known := r.items[w.key]
 	return known && e.Revision == w.revision
 }
 
-// find returns the latest version of an item; the zero Item if it was deleted. known is false if the item is not in the
-// cache.
+// find returns the latest version of the item with the given key; the zero Item if the item was deleted. known is false if
+// the item is not in the cache.
 func (r *recentItems) find(key string) (item storage.Item, known bool) {
 	e, known := r.items[key]
 	if !known || e.IsDelete() {

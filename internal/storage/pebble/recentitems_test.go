@@ -89,8 +89,8 @@ func TestRecentItemsOfConditions(t *testing.T) {
 	}
 }
 
-// TestWriteSeen: the committer relies on Write.Seen, instead of looking the item up, only if its cache contains all writes
-// after Seen.
+// TestWriteSeen: the committer relies on Write.Seen instead of reading the item only if its cache contains all writes after
+// Seen.
 func TestWriteSeen(t *testing.T) {
 	s := open(t, Options{})
 	defer s.Close()

@@ -53,7 +53,7 @@ func (w *watcher) Next(ctx context.Context) (storage.Batch, error) {
 		}
 		var events []storage.Event
 		for _, c := range commits {
-			events = w.append(events, c.events)
+			events = w.appendMatching(events, c.events)
 			w.after = c.revision
 		}
 		// A watcher that reaches the end of the past reports that progress without waiting for the progress interval.
@@ -72,7 +72,7 @@ func (w *watcher) Next(ctx context.Context) (storage.Batch, error) {
 	}
 }
 
-// read returns the next commits after w.after, from memory or from disk; none if w.after is the last revision.
+// read returns the next commits after w.after, from memory or from disk; it returns none if w.after is the last revision.
 func (w *watcher) read() ([]pastCommit, error) {
 	commits, inMemory := w.s.history.after(w.after, maxBatchCommits)
 	if inMemory {
@@ -81,13 +81,13 @@ func (w *watcher) read() ([]pastCommit, error) {
 	return w.s.readAfter(w.after, maxBatchCommits, w.prefix)
 }
 
-func (w *watcher) append(to, events []storage.Event) []storage.Event {
+func (w *watcher) appendMatching(dst, events []storage.Event) []storage.Event {
 	for _, e := range events {
 		if strings.HasPrefix(e.Key, w.prefix) {
-			to = append(to, e)
+			dst = append(dst, e)
 		}
 	}
-	return to
+	return dst
 }
 
 // progressIsDue reports whether ProgressInterval has passed since the last batch and there is progress to report.

@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Items is the part of the store interface that RunLinearizable needs. The test of the watch cache implements it too.
+// Items is the part of storage.Store that RunLinearizable needs. The test of the watch cache implements it as well.
 type Items interface {
 	Get(ctx context.Context, key string) (storage.Item, error)
 	Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error)
@@ -27,7 +27,8 @@ type operation struct {
 	value    string
 }
 
-// outcome is the result of an operation: the item's revision and value after it, or the revision that a conflict reported.
+// outcome is the result of an operation: the item's revision and value after the operation, or the revision that a
+// conflict reported.
 type outcome struct {
 	revision storage.Revision
 	value    string
@@ -86,15 +87,15 @@ func RunLinearizable(t *testing.T, items Items) {
 	}
 }
 
-func (in operation) run(ctx context.Context, items Items, key string) (outcome, error) {
-	if !in.write {
+func (op operation) run(ctx context.Context, items Items, key string) (outcome, error) {
+	if !op.write {
 		item, err := items.Get(ctx, key)
 		if errors.Is(err, storage.ErrNotFound) {
 			err = nil
 		}
 		return outcome{revision: item.Revision, value: string(item.Value)}, err
 	}
-	revision, err := items.Commit(ctx, storage.Write{Key: key, Expected: in.expected, Value: []byte(in.value)})
+	revision, err := items.Commit(ctx, storage.Write{Key: key, Expected: op.expected, Value: []byte(op.value)})
 	var conflict *storage.ConflictError
 	if errors.As(err, &conflict) {
 		return outcome{revision: conflict.Found, conflict: true}, nil

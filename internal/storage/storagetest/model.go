@@ -12,15 +12,15 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// model is a reference implementation of a store, which simply holds the list of all events. It takes the revisions of
-// commits from the store under test.
+// model is a reference implementation of a store that holds the list of all events. The revisions of its commits are
+// those that the store under test assigned.
 type model struct {
 	events    []storage.Event
 	compacted storage.Revision
 	revision  storage.Revision
 }
 
-// check returns the ConflictError that a commit must fail with; nil if the commit must succeed.
+// check returns the ConflictError with which a commit of writes must fail; nil if the commit must succeed.
 func (m *model) check(writes []storage.Write) error {
 	for _, w := range writes {
 		if item := m.get(w.Key, m.revision); item.Revision != w.Expected {
@@ -30,7 +30,7 @@ func (m *model) check(writes []storage.Write) error {
 	return nil
 }
 
-// apply adds the events of a commit that succeeded at a revision.
+// apply adds the events of a commit of writes that succeeded at revision.
 func (m *model) apply(writes []storage.Write, revision storage.Revision) {
 	var events []storage.Event
 	for _, w := range writes {
@@ -42,10 +42,10 @@ func (m *model) apply(writes []storage.Write, revision storage.Revision) {
 	m.revision = revision
 }
 
-// get returns the item of a key at a revision; the zero Item if it did not exist then.
-func (m *model) get(key string, at storage.Revision) storage.Item {
+// get returns the item with the given key at revision; the zero Item if the item did not exist at that revision.
+func (m *model) get(key string, revision storage.Revision) storage.Item {
 	for _, e := range slices.Backward(m.events) {
-		if e.Key == key && e.Revision <= at {
+		if e.Key == key && e.Revision <= revision {
 			if e.IsDelete() {
 				return storage.Item{}
 			}
@@ -55,7 +55,7 @@ func (m *model) get(key string, at storage.Revision) storage.Item {
 	return storage.Item{}
 }
 
-// list returns the result that Store.List must return for a range.
+// list returns the result that Store.List must return for r.
 func (m *model) list(r storage.Range) (storage.Page, error) {
 	switch {
 	case r.Revision > m.revision:
@@ -86,8 +86,8 @@ func (m *model) list(r storage.Range) (storage.Page, error) {
 	return page, nil
 }
 
-// after returns all events of keys with a prefix after a revision.
-func (m *model) after(prefix string, revision storage.Revision) []storage.Event {
+// eventsAfter returns all events with greater revisions than revision whose keys start with prefix.
+func (m *model) eventsAfter(prefix string, revision storage.Revision) []storage.Event {
 	var events []storage.Event
 	for _, e := range m.events {
 		if strings.HasPrefix(e.Key, prefix) && e.Revision > revision {
@@ -107,7 +107,7 @@ func sorted(keys map[string]bool) []string {
 }
 
 // RunModel runs random operations on a store and on a reference model, and compares the results. Now and then it calls
-// reopen, which closes or crashes the store and returns the reopened one.
+// reopen, which closes or crashes the store s and returns the reopened store.
 func RunModel(t *testing.T, b Backend, reopen func(t *testing.T, s storage.Store) storage.Store, seed uint64, steps int) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	h := newHarness(t, b.Open(t))
@@ -231,11 +231,11 @@ func (h *harness) compareWatch(m *model, prefix string, after storage.Revision) 
 		return
 	}
 	if err != nil {
-		h.Errorf("Watch() after revision %d = %v, want no error", after, err)
+		h.Errorf("Watch() after revision %d: error = %v, want nil", after, err)
 		return
 	}
 	var want []string
-	for _, e := range m.after(prefix, after) {
+	for _, e := range m.eventsAfter(prefix, after) {
 		want = append(want, h.format(e))
 	}
 	h.wantEvents(w, want...)
@@ -251,7 +251,7 @@ func (h *harness) compareCompact(m *model, revision storage.Revision) {
 		return
 	}
 	if err != nil {
-		h.Errorf("Compact(%d) = %v, want no error", revision, err)
+		h.Errorf("Compact(%d): error = %v, want nil", revision, err)
 	}
 	m.compacted = max(m.compacted, revision)
 }

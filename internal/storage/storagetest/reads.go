@@ -97,7 +97,7 @@ func testWatchLive(h *harness) {
 	}
 	h.wantEvents(future, "4 b=1")
 	h.wantEvents(w, "4 b=1")
-	// The values are so many and so large that an implementation reads most of them from disk.
+	// There are so many values, and they are so large, that an implementation reads most of them from disk.
 	const count = 3000
 	last := storage.Revision(0)
 	for i := range count {
@@ -118,8 +118,8 @@ func testWatchPrefix(h *harness) {
 	h.wantEvents(w, "3 b/1=1", "4 b/2=1", "6 b/3=1")
 }
 
-// testWatchBatches: all events of a revision are in one batch, in the order of the commit's writes, whether they are new or
-// past events.
+// testWatchBatches: all events of a revision are in one batch, in the order of the commit's writes. This holds for new
+// events and for past events.
 func testWatchBatches(h *harness) {
 	live := h.watch("", h.at(0))
 	const commits, writes = 20, 50
@@ -134,14 +134,14 @@ func testWatchBatches(h *harness) {
 		for n, last := 0, storage.Revision(0); n < commits*writes; {
 			batch, err := w.Next(h.ctx)
 			if err != nil {
-				h.Fatalf("%s: Next() = %v, want no error", name, err)
+				h.Fatalf("%s: Next(): error = %v, want nil", name, err)
 			}
 			for _, e := range batch.Events {
 				if want := fmt.Sprintf("%d/%d", n/writes, writes-n%writes); e.Key != want {
 					h.Fatalf("%s: Next(): event %d has key %s, want %s", name, n, e.Key, want)
 				}
 				if e.Revision <= last {
-					h.Fatalf("%s: Next(): the event of revision %d is in a batch after the one up to revision %d, want a greater revision", name, e.Revision, last)
+					h.Fatalf("%s: Next(): an event has revision %d, want more than %d, the revision of the previous batch", name, e.Revision, last)
 				}
 				n++
 			}
@@ -163,7 +163,7 @@ func testProgress(h *harness) {
 	h.wantProgress(h.watch("b/", h.at(1)), h.at(5))
 }
 
-// wantProgress reads batches, which must have no events, until one reports progress up to a revision.
+// wantProgress reads batches, which must have no events, until a batch reports progress up to at least revision.
 func (h *harness) wantProgress(w storage.Watcher, revision storage.Revision) {
 	h.Helper()
 	ctx, cancel := context.WithTimeout(h.ctx, watchTimeout)

@@ -61,7 +61,7 @@ func Run(t *testing.T, b Backend) {
 			h := newHarness(t, b.Open(t))
 			defer func() {
 				if err := h.s.Close(); err != nil && !errors.Is(err, storage.ErrClosed) {
-					t.Errorf("Close() = %v, want no error", err)
+					t.Errorf("Close() = %v, want nil", err)
 				}
 			}()
 			test.run(h)
@@ -70,7 +70,7 @@ func Run(t *testing.T, b Backend) {
 }
 
 // harness is a running test with its store. Because implementations may number their commits differently, tests refer to a
-// commit by its position: 1 is the first commit that the harness made.
+// commit by a number that is independent of its revision: 1 is the first commit that the harness made.
 type harness struct {
 	*testing.T
 	s         storage.Store
@@ -83,7 +83,7 @@ func newHarness(t *testing.T, s storage.Store) *harness {
 	h := &harness{T: t, s: s, ctx: t.Context()}
 	empty, err := s.Revision(h.ctx)
 	if err != nil {
-		t.Fatalf("Revision() = %v, want no error", err)
+		t.Fatalf("Revision(): error = %v, want nil", err)
 	}
 	h.revisions = []storage.Revision{empty}
 	return h
@@ -92,36 +92,37 @@ func newHarness(t *testing.T, s storage.Store) *harness {
 // at returns the revision of the n-th commit; at(0) is the revision of the empty store.
 func (h *harness) at(n int) storage.Revision { return h.revisions[n] }
 
-// number returns n such that at(n) is the given revision; -1 if the harness did not make that commit.
+// number returns n such that at(n) is r; -1 if the harness made no commit at r.
 func (h *harness) number(r storage.Revision) int { return slices.Index(h.revisions, r) }
 
-// put writes the value of an item and returns the revision of the commit.
+// put commits a write of value to key, with the given expected revision, and returns the revision of the commit.
 func (h *harness) put(key string, expected storage.Revision, value string) storage.Revision {
 	h.Helper()
 	return h.commit(storage.Write{Key: key, Expected: expected, Value: []byte(value)})
 }
 
-// delete deletes an item and returns the revision of the commit.
+// delete commits a deletion of key, with the given expected revision, and returns the revision of the commit.
 func (h *harness) delete(key string, expected storage.Revision) storage.Revision {
 	h.Helper()
 	return h.commit(storage.Write{Key: key, Expected: expected})
 }
 
-// commit makes a commit that must succeed at a greater revision than the previous one, and returns its revision.
+// commit commits writes and returns the revision of the commit. The commit must succeed, at a greater revision than the
+// previous commit.
 func (h *harness) commit(writes ...storage.Write) storage.Revision {
 	h.Helper()
 	r, err := h.s.Commit(h.ctx, writes...)
 	if err != nil {
-		h.Fatalf("Commit(%v) = %v, want no error", writes, err)
+		h.Fatalf("Commit(%v): error = %v, want nil", writes, err)
 	}
 	if last := h.revisions[len(h.revisions)-1]; r <= last {
-		h.Fatalf("Commit(%v) = revision %d, want one greater than %d", writes, r, last)
+		h.Fatalf("Commit(%v) = revision %d, want a revision greater than %d", writes, r, last)
 	}
 	h.revisions = append(h.revisions, r)
 	return r
 }
 
-// wantConflict makes a commit that must fail with a ConflictError for a key, with found as the item's revision.
+// wantConflict commits writes, which must fail with a ConflictError whose Key is key and whose Found is found.
 func (h *harness) wantConflict(key string, found storage.Revision, writes ...storage.Write) {
 	h.Helper()
 	_, err := h.s.Commit(h.ctx, writes...)
@@ -134,7 +135,8 @@ func (h *harness) wantConflict(key string, found storage.Revision, writes ...sto
 	}
 }
 
-// wantItem checks the value and the revision of an item; the value "" means that the item must not exist.
+// wantItem checks the value and the revision of the item with the given key; the value "" means that the item must not
+// exist.
 func (h *harness) wantItem(key, value string, revision storage.Revision) {
 	h.Helper()
 	item, err := h.s.Get(h.ctx, key)
@@ -146,12 +148,12 @@ func (h *harness) wantItem(key, value string, revision storage.Revision) {
 	}
 }
 
-// wantList checks the items of a range, each formatted as key=value, and returns the page.
+// wantList checks that List(r) returns the items want, each formatted as key=value, and returns the page.
 func (h *harness) wantList(r storage.Range, want ...string) storage.Page {
 	h.Helper()
 	page, err := h.s.List(h.ctx, r)
 	if err != nil {
-		h.Fatalf("List(%+v) = %v, want no error", r, err)
+		h.Fatalf("List(%+v): error = %v, want nil", r, err)
 	}
 	var got []string
 	for _, item := range page.Items {
@@ -168,7 +170,7 @@ func (h *harness) watch(prefix string, after storage.Revision) storage.Watcher {
 	h.Helper()
 	w, err := h.s.Watch(h.ctx, prefix, after)
 	if err != nil {
-		h.Fatalf("Watch(%q, %d) = %v, want no error", prefix, after, err)
+		h.Fatalf("Watch(%q, %d): error = %v, want nil", prefix, after, err)
 	}
 	h.Cleanup(w.Close)
 	return w
@@ -177,7 +179,7 @@ func (h *harness) watch(prefix string, after storage.Revision) storage.Watcher {
 // watchTimeout is the maximum time that a test waits for expected events.
 const watchTimeout = 20 * time.Second
 
-// wantEvents reads as many events as expected and compares them with want, formatted by format.
+// wantEvents reads len(want) events from w, formats them with format, and compares them with want.
 func (h *harness) wantEvents(w storage.Watcher, want ...string) {
 	h.Helper()
 	ctx, cancel := context.WithTimeout(h.ctx, watchTimeout)

@@ -25,7 +25,7 @@ func testWrites(h *harness) {
 	first := h.put("a", 0, "1")
 	second := h.put("a", first, "2")
 	if first <= 0 {
-		h.Errorf("the first revision is %d, want a positive number", first)
+		h.Errorf("Commit() of the first write = revision %d, want a positive number", first)
 	}
 	h.wantItem("a", "2", second)
 	h.delete("a", second)
@@ -96,8 +96,8 @@ func testConditions(h *harness) {
 	h.wantList(storage.Range{}, "b=1", "c=1")
 }
 
-// testConcurrentConditions: concurrent writers create items on condition that another item exists; once that other item is
-// deleted, no more items are created.
+// testConcurrentConditions: concurrent writers create items on the condition that another item, the guard, exists; after the
+// guard is deleted, no more items are created.
 func testConcurrentConditions(h *harness) {
 	const writers, rounds, maxItems = 8, 20, 1000
 	for n := range rounds {
@@ -125,7 +125,7 @@ func testConcurrentConditions(h *harness) {
 		wg.Go(func() {
 			var err error
 			if deletion, err = h.s.Commit(h.ctx, storage.Write{Key: guard, Expected: item}); err != nil {
-				h.Errorf("Commit() that deletes %s = %v, want no error", guard, err)
+				h.Errorf("Commit() that deletes %s: error = %v, want nil", guard, err)
 			}
 		})
 		wg.Wait()
@@ -215,7 +215,7 @@ func testValuesAreNotModified(h *harness) {
 	}
 }
 
-// testConcurrentWriters: writers that increment the same counters with compare-and-swap lose no increment.
+// testConcurrentWriters: concurrent writers that increment the same counters with compare-and-swap lose no increment.
 func testConcurrentWriters(h *harness) {
 	const writers, increments, counters = 16, 50, 3
 	watcher := h.watch("", h.at(0))
@@ -242,7 +242,8 @@ func testConcurrentWriters(h *harness) {
 	h.checkStream(watcher, writers*increments)
 }
 
-// increment appends one byte to the value of an item, and retries after conflicts.
+// increment increments the counter at key, which is the length of the item's value: it appends one byte to the value, and
+// retries after conflicts.
 func (h *harness) increment(key string) {
 	for {
 		item, err := h.s.Get(h.ctx, key)
@@ -262,8 +263,8 @@ func (h *harness) increment(key string) {
 	}
 }
 
-// checkStream reads count events of commits with a single write each. It checks that revisions increase, and that the
-// previous value of each event is the value of the preceding event of the same key.
+// checkStream reads count events from w, each of which belongs to a commit with a single write. It checks that revisions
+// increase, and that the previous value of each event is the value of the preceding event of its key.
 func (h *harness) checkStream(w storage.Watcher, count int) {
 	h.Helper()
 	last := map[string]storage.Event{}
