@@ -21,7 +21,7 @@ const (
 	ServerError HookError = "apiserver_internal_error" // an internal error of the server
 )
 
-// maxCode is the maximum status code in labels. Larger ones are reported as maxCode, so that a webhook cannot create an
+// maxCode is the maximum status code in labels. Greater codes are reported as maxCode, so that a webhook cannot create an
 // unlimited number of series.
 const maxCode = 600
 
@@ -44,8 +44,8 @@ func (m *Metrics) Hook(c HookCall) {
 }
 
 // HookRejection counts a request that was rejected because of a webhook.
-func (m *Metrics) HookRejection(c HookCall, why HookError) {
-	m.families.hookRejections.WithLabelValues(c.Name, c.Type, c.Operation, string(why), strconv.Itoa(min(c.Code, maxCode))).Inc()
+func (m *Metrics) HookRejection(c HookCall, reason HookError) {
+	m.families.hookRejections.WithLabelValues(c.Name, c.Type, c.Operation, string(reason), strconv.Itoa(min(c.Code, maxCode))).Inc()
 }
 
 // HookFailOpen counts a failed call of a webhook that was ignored because of failurePolicy: Ignore.
@@ -53,8 +53,8 @@ func (m *Metrics) HookFailOpen(name, hookType string) {
 	m.families.hookFailOpen.WithLabelValues(name, hookType).Inc()
 }
 
-// Conditions records an evaluation of the match conditions of a webhook or policy: its duration, the number of conditions
-// that failed to evaluate (errs), and whether the conditions excluded the request.
+// Conditions records an evaluation of the match conditions of the named webhook or policy. took is its duration, errs is
+// the number of conditions whose evaluation failed, and excluded reports whether the conditions excluded the request.
 func (m *Metrics) Conditions(name, kind, hookType, operation string, took time.Duration, errs int, excluded bool) {
 	m.families.conditionTimes.WithLabelValues(name, kind, hookType, operation).Observe(took.Seconds())
 	if errs > 0 {
@@ -65,8 +65,8 @@ func (m *Metrics) Conditions(name, kind, hookType, operation string, took time.D
 	}
 }
 
-// Policy counts a failed validation of a ValidatingAdmissionPolicy with its duration. problem is the label error_type, action
-// the label enforcement_action.
+// Policy counts a failed validation of a ValidatingAdmissionPolicy with its duration. problem is the value of the label
+// error_type, and action that of enforcement_action.
 func (m *Metrics) Policy(policy, binding, problem, action string, took time.Duration) {
 	m.families.policyChecks.WithLabelValues(policy, binding, problem, action).Inc()
 	m.families.policyCheckTimes.WithLabelValues(policy, binding, problem, action).Observe(took.Seconds())

@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Endpoint records the metrics of requests with the same labels. It is safe for concurrent use. Each series is created when it
-// is first used.
+// Endpoint records the metrics of requests with equal labels. It is safe for concurrent use. Each series is created when it is
+// first used.
 type Endpoint struct {
 	request  Request
 	families *families
@@ -23,13 +23,14 @@ type Endpoint struct {
 	deprecated  atomic.Bool
 }
 
-// completed holds the series for completed requests that have no label for the status code. sli is nil for dry runs and
-// watches, sizes is nil for writes.
+// completed holds those series for completed requests that have no label for the status code. sli is nil for dry runs and
+// watches, because they are not part of the SLI; sizes is nil for writes.
 type completed struct {
 	durations, sli, sizes prometheus.Observer
 }
 
-// codeCounter counts the responses with a status code. An endpoint has few codes, so a linear search is faster than a map.
+// codeCounter counts the responses with the status code code. An endpoint has few codes, so a linear search is faster than a
+// map.
 type codeCounter struct {
 	code    int
 	counter prometheus.Counter
@@ -70,11 +71,11 @@ func (e *Endpoint) Done(code int, took time.Duration, bytes int) {
 	}
 }
 
-// LongRunning changes the number of long-running requests, such as watches: +1 when one starts, -1 when it ends.
+// LongRunning adds change to the number of long-running requests, such as watches: +1 when a request starts, -1 when it ends.
 func (e *Endpoint) LongRunning(change int) {
 	g := e.longRunning.Load()
 	if g == nil {
-		made := e.families.longRunning.WithLabelValues(e.request.short()...)
+		made := e.families.longRunning.WithLabelValues(e.request.shortLabelValues()...)
 		g = &made
 		e.longRunning.Store(g) // concurrent calls store the same gauge, because Prometheus has one per label values
 	}
@@ -84,14 +85,14 @@ func (e *Endpoint) LongRunning(change int) {
 // Terminated counts a request that the server rejected because too many were in flight, or ended because it timed out. The
 // caller calls Done for the request as well.
 func (e *Endpoint) Terminated(code int) {
-	e.families.terminations.WithLabelValues(append(e.request.short(), strconv.Itoa(code))...).Inc()
+	e.families.terminations.WithLabelValues(append(e.request.shortLabelValues(), strconv.Itoa(code))...).Inc()
 }
 
 // WithoutManagedFields counts a response from which managedFields are omitted at the request of the client.
 func (e *Endpoint) WithoutManagedFields() {
 	c := e.dropped.Load()
 	if c == nil {
-		made := e.families.dropped.WithLabelValues(e.request.short()...)
+		made := e.families.dropped.WithLabelValues(e.request.shortLabelValues()...)
 		c = &made
 		e.dropped.Store(c) // concurrent calls store the same counter, because Prometheus has one per label values
 	}
@@ -109,18 +110,18 @@ func (e *Endpoint) Deprecated(removedRelease string) {
 	e.deprecated.Store(true)
 }
 
-// counter returns the counter for a status code, which it creates if necessary.
+// counter returns the counter for the status code code. It creates the counter if there is none.
 func (e *Endpoint) counter(code int) prometheus.Counter {
-	if c := find(e.codes.Load(), code); c != nil {
+	if c := findCounter(e.codes.Load(), code); c != nil {
 		return c
 	}
 	e.adding.Lock()
 	defer e.adding.Unlock()
 	codes := e.codes.Load()
-	if c := find(codes, code); c != nil {
+	if c := findCounter(codes, code); c != nil {
 		return c
 	}
-	c := e.families.requests.WithLabelValues(append(e.request.long(), strconv.Itoa(code))...)
+	c := e.families.requests.WithLabelValues(append(e.request.longLabelValues(), strconv.Itoa(code))...)
 	more := []codeCounter{{code, c}}
 	if codes != nil {
 		more = append(more, *codes...)
@@ -129,8 +130,8 @@ func (e *Endpoint) counter(code int) prometheus.Counter {
 	return c
 }
 
-// find returns the counter for a status code, nil if there is none.
-func find(codes *[]codeCounter, code int) prometheus.Counter {
+// findCounter returns the counter for code in codes; nil if there is none.
+func findCounter(codes *[]codeCounter, code int) prometheus.Counter {
 	if codes == nil {
 		return nil
 	}
@@ -142,26 +143,27 @@ func find(codes *[]codeCounter, code int) prometheus.Counter {
 	return nil
 }
 
-// makeCompleted creates the series in completed and stores them. Concurrent calls get the same series from Prometheus.
+// makeCompleted creates the series of completed, stores them and returns them. Concurrent calls are harmless, because
+// Prometheus returns the same series to each.
 func (e *Endpoint) makeCompleted() *completed {
 	r, f := e.request, e.families
-	c := &completed{durations: f.durations.WithLabelValues(r.long()...)}
+	c := &completed{durations: f.durations.WithLabelValues(r.longLabelValues()...)}
 	if r.DryRun == NoDryRun && r.Verb != Watch {
-		c.sli = f.sli.WithLabelValues(r.short()...)
+		c.sli = f.sli.WithLabelValues(r.shortLabelValues()...)
 	}
 	if r.Verb.hasSize() {
-		c.sizes = f.responses.WithLabelValues(r.short()...)
+		c.sizes = f.responses.WithLabelValues(r.shortLabelValues()...)
 	}
 	e.completed.Store(c)
 	return c
 }
 
-// long returns the values of the labels in requestLabels, in the same order.
-func (r Request) long() []string {
+// longLabelValues returns the values of the labels in requestLabels, in the order of requestLabels.
+func (r Request) longLabelValues() []string {
 	return []string{string(r.Verb), string(r.DryRun), r.Group, r.Version, r.Resource, r.Subresource, string(r.Scope), r.component()}
 }
 
-// short returns the values of the labels in shortLabels, in the same order.
-func (r Request) short() []string {
+// shortLabelValues returns the values of the labels in shortLabels, in the order of shortLabels.
+func (r Request) shortLabelValues() []string {
 	return []string{string(r.Verb), r.Group, r.Version, r.Resource, r.Subresource, string(r.Scope), r.component()}
 }

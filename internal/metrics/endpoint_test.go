@@ -37,8 +37,8 @@ func (r Request) labels(names ...string) string {
 // shortNames are the names in shortLabels, in alphabetical order.
 var shortNames = []string{"component", "group", "resource", "scope", "subresource", "verb", "version"}
 
-// total returns the labels of the series of apiserver_request_total for a status code.
-func (r Request) total(code string) string {
+// totalLabels returns the labels of the series of apiserver_request_total for the status code code.
+func (r Request) totalLabels(code string) string {
 	return r.labels("code="+code, "component", "dry_run", "group", "resource", "scope", "subresource", "verb", "version")
 }
 
@@ -53,11 +53,11 @@ func TestEndpointDone(t *testing.T) {
 	m.Endpoint(dryRun).Done(200, 2*time.Second, 900)
 
 	p := scrape(t, m)
-	p.expect(t, "apiserver_request_total", applying.total("200"), 2)
-	p.expect(t, "apiserver_request_total", applying.total("201"), 1)
-	p.expect(t, "apiserver_request_total", applying.total("409"), 1)
-	p.expect(t, "apiserver_request_total", listing.total("200"), 1)
-	p.expect(t, "apiserver_request_total", dryRun.total("200"), 1)
+	p.expect(t, "apiserver_request_total", applying.totalLabels("200"), 2)
+	p.expect(t, "apiserver_request_total", applying.totalLabels("201"), 1)
+	p.expect(t, "apiserver_request_total", applying.totalLabels("409"), 1)
+	p.expect(t, "apiserver_request_total", listing.totalLabels("200"), 1)
+	p.expect(t, "apiserver_request_total", dryRun.totalLabels("200"), 1)
 
 	long := applying.labels("component", "dry_run", "group", "resource", "scope", "subresource", "verb", "version")
 	p.expectHistogram(t, "apiserver_request_duration_seconds", long, 4, 3, []float64{0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1,
@@ -126,7 +126,7 @@ func TestConcurrentEndpoint(t *testing.T) {
 	all.Wait()
 	p := scrape(t, m)
 	for code := 200; code < 204; code++ {
-		p.expect(t, "apiserver_request_total", listing.total(strconv.Itoa(code)), goroutines*requests/4)
+		p.expect(t, "apiserver_request_total", listing.totalLabels(strconv.Itoa(code)), goroutines*requests/4)
 	}
 	p.expect(t, "apiserver_longrunning_requests", listing.labels(shortNames...), goroutines*requests)
 	p.expectHistogram(t, "apiserver_response_sizes", listing.labels(shortNames...), goroutines*requests, goroutines*requests, responseBuckets)

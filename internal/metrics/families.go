@@ -2,7 +2,7 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Names of the labels of metrics. Calls of WithLabelValues pass the values in the same order.
+// Names of the labels of metrics. Calls of WithLabelValues pass the values of the labels in the order of the names.
 var (
 	requestLabels    = []string{"verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"}
 	shortLabels      = []string{"verb", "group", "version", "resource", "subresource", "scope", "component"}
@@ -128,8 +128,8 @@ type registrar struct {
 	registered []Family
 }
 
-// add adds a metric to the Prometheus registry and its description to registered, which includes metrics without a series,
-// unlike a scrape.
+// add adds the metric c to the Prometheus registry and its description to registered. Unlike a scrape, registered includes
+// metrics without a series.
 func (r *registrar) add(c prometheus.Collector, name, kind, help string) {
 	r.registry.MustRegister(c)
 	r.registered = append(r.registered, Family{Name: name, Type: kind, Help: help})

@@ -16,10 +16,10 @@ type InFlight struct {
 	current int   // the number of requests in flight now
 	second  int64 // the Unix time, in seconds, to which peak applies
 	peak    int   // the maximum number of requests in flight during second
-	last    int   // the maximum number of requests in flight during the second before
+	last    int   // the maximum number of requests in flight during the previous second
 }
 
-// newInFlight returns a counter that uses a clock, which is time.Now except in tests.
+// newInFlight returns a counter that takes the current time from now, which is time.Now except in tests.
 func newInFlight(now func() time.Time) *InFlight { return &InFlight{now: now} }
 
 // Enter counts a request that starts, and returns the number of requests in flight, including that request.
@@ -27,7 +27,7 @@ func (f *InFlight) Enter() int {
 	now := f.now().Unix()
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	f.turn(now)
+	f.advanceTo(now)
 	f.current++
 	f.peak = max(f.peak, f.current)
 	return f.current
@@ -38,7 +38,7 @@ func (f *InFlight) Leave() {
 	now := f.now().Unix()
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	f.turn(now)
+	f.advanceTo(now)
 	f.current--
 }
 
@@ -47,22 +47,22 @@ func (f *InFlight) Peak() int {
 	now := f.now().Unix()
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	f.turn(now)
+	f.advanceTo(now)
 	return f.last
 }
 
-// turn starts a new period if now, a Unix time in seconds, is after the second of the current period. If full seconds have
-// passed without a call, the number of requests in flight has not changed in them, so that it is their maximum.
-func (f *InFlight) turn(now int64) {
-	switch passed := now - f.second; {
-	case passed <= 0: // now is in the same second, or the clock was set back
+// advanceTo starts a new period if unixSecond, the current time, is after the second of the current period. If full seconds
+// have passed without a call, the number of requests in flight was constant during them, so their maximum is that number.
+func (f *InFlight) advanceTo(unixSecond int64) {
+	switch passed := unixSecond - f.second; {
+	case passed <= 0: // unixSecond is the second of the current period, or the clock was set back
 		return
 	case passed == 1:
 		f.last = f.peak
 	default:
 		f.last = f.current
 	}
-	f.second, f.peak = now, f.current
+	f.second, f.peak = unixSecond, f.current
 }
 
 // inFlightCollector is a Prometheus collector that reports the peaks of requests in flight on each scrape, by request_kind.

@@ -68,7 +68,7 @@ func TestErrorLog(t *testing.T) {
 		// The client does not trust the certificate and sends an alert.
 		_, err := tls.Dial("tcp", server.Listener.Addr().String(), &tls.Config{})
 		if err == nil {
-			t.Error("tls.Dial() to a server with a self-signed certificate: error = nil, want one")
+			t.Error("tls.Dial() to a server with a self-signed certificate: error = nil, want a certificate error")
 		}
 	}()
 	message := make([]byte, 1000)

@@ -13,7 +13,7 @@ import (
 
 // Metrics records the metrics of one server. It is safe for concurrent use.
 type Metrics struct {
-	// ReadOnly and Mutating count the requests in flight, except long-running ones such as watches.
+	// ReadOnly and Mutating count the requests in flight, except long-running requests such as watches.
 	ReadOnly, Mutating *InFlight
 
 	registry *prometheus.Registry
@@ -76,7 +76,7 @@ func (m *Metrics) Commit(result CommitResult, took time.Duration) {
 	m.families.commitTimes.Observe(took.Seconds())
 }
 
-// EntryOutcome is the treatment of a managed fields entry that is invalid or of another API version than the write.
+// EntryOutcome is the treatment of a managed fields entry that is invalid, or whose API version differs from that of the write.
 type EntryOutcome int
 
 // The outcomes of an entry.
@@ -89,7 +89,7 @@ const (
 // entryOutcomes are the values of the label outcome.
 var entryOutcomes = [...]string{Repaired: "repaired", Dropped: "dropped", Kept: "kept"}
 
-// ManagedFields adds a number of managed fields entries to the counter of an outcome.
+// ManagedFields adds entries, a number of managed fields entries, to the counter of outcome.
 func (m *Metrics) ManagedFields(outcome EntryOutcome, entries int) {
 	m.entries[outcome].Add(float64(entries))
 }

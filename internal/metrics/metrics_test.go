@@ -35,8 +35,8 @@ func scrape(t *testing.T, m *Metrics) page {
 	return families
 }
 
-// series returns the series of a metric family with the given labels, which are sorted by name, such as `a="1",b="2"`. It
-// ends the test if there is none.
+// series returns the series of the named metric family with the given labels, which are sorted by name, such as
+// `a="1",b="2"`. It fails and ends the test if there is no such series.
 func (p page) series(t *testing.T, name, labels string) *dto.Metric {
 	t.Helper()
 	var all []string
@@ -60,7 +60,7 @@ func labelText(series *dto.Metric) string {
 	return strings.Join(labels, ",")
 }
 
-// expect checks the value of a counter or gauge.
+// expect checks that the named counter or gauge with the given labels has the value want.
 func (p page) expect(t *testing.T, name, labels string, want float64) {
 	t.Helper()
 	series := p.series(t, name, labels)
@@ -69,7 +69,8 @@ func (p page) expect(t *testing.T, name, labels string, want float64) {
 	}
 }
 
-// expectHistogram checks the number and sum of the samples of a histogram, and the upper bounds of its buckets except +Inf.
+// expectHistogram checks the named histogram with the given labels: the number (count) and the sum of its samples, and
+// the upper bounds of its buckets except +Inf.
 func (p page) expectHistogram(t *testing.T, name, labels string, count uint64, sum float64, bounds []float64) {
 	t.Helper()
 	h := p.series(t, name, labels).GetHistogram()
@@ -90,7 +91,7 @@ func TestProcessAndRuntime(t *testing.T) {
 	p := scrape(t, New())
 	for _, name := range []string{"go_goroutines", "go_memstats_alloc_bytes", "process_cpu_seconds_total", "process_resident_memory_bytes"} {
 		if p[name] == nil {
-			t.Errorf("scrape: got no metric %s, want it", name)
+			t.Errorf("scrape() contains no metric %s", name)
 		}
 	}
 }

@@ -30,8 +30,8 @@ const (
 	Other Verb = "other"
 )
 
-// VerbOf returns the label for an RBAC verb, Other if the verb is unknown. It returns Patch for an apply, whose RBAC verb is
-// patch; the caller replaces it by [Apply].
+// VerbOf returns the label for rbacVerb; Other if that verb is unknown. It returns Patch for an apply, whose RBAC verb is
+// patch; the caller replaces it with [Apply].
 func VerbOf(rbacVerb string) Verb {
 	switch rbacVerb {
 	case "get":
@@ -63,7 +63,8 @@ const (
 	NoScope        Scope = ""          // the path of the request is not a resource
 )
 
-// ScopeOf returns the scope of a request to a resource. namespace and name are "" if the path does not contain them.
+// ScopeOf returns the scope of a request to a resource with the given RBAC verb. namespace and name are those in the request
+// path; "" if the path does not contain them.
 func ScopeOf(rbacVerb, namespace, name string) Scope {
 	switch {
 	case name != "" || rbacVerb == "create":
