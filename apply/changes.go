@@ -7,14 +7,14 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// versionedChanges compares the object before and after an operation at the versions of its managed fields entries. It
-// compares each version at most once.
+// versionedChanges compares the documents before and after an operation, at each version that a managed fields entry
+// has. It compares them at most once per version.
 type versionedChanges struct {
 	engine        *Engine
 	before, after versioned
 	// afterUnset is the object before the operation, without the fields at which the configuration has unset markers.
 	afterUnset versioned
-	// unchanged reports that the documents are equal, so that there are no changes at any version.
+	// unchanged reports that the documents are equal, so there are no changes at any version.
 	unchanged bool
 	// cached holds the changes at each version other than the version of the request.
 	cached map[string]changesAtVersion
@@ -36,24 +36,25 @@ type changesAtVersion struct {
 	conflicting fieldset.Set
 }
 
-// newVersionedChanges returns a versionedChanges for the document before and the document after the operation. It only
-// determines whether the two documents are equal; the changes are computed on demand.
+// newVersionedChanges returns a versionedChanges for the documents before and after an operation; see
+// versionedChanges.afterUnset for the third document. It only determines whether before and after are equal; it
+// computes the changes on demand.
 func newVersionedChanges(e *Engine, before, after, afterUnset versioned) *versionedChanges {
 	return &versionedChanges{engine: e, before: before, after: after, afterUnset: afterUnset, unchanged: document.Equal(before.doc, after.doc)}
 }
 
-// atRequestVersion returns the changes at the version of the request, which it computes on the first call. It is safe
-// for concurrent use.
-func (c *versionedChanges) atRequestVersion() changesAtVersion {
+// changesAtRequestVersion returns the changes at the version of the request. It computes them on the first call. It is
+// safe for concurrent use.
+func (c *versionedChanges) changesAtRequestVersion() changesAtVersion {
 	c.requestedOnce.Do(func() { c.requested = c.compare(c.before, c.after, c.afterUnset) })
 	return c.requested
 }
 
-// at returns the changes at a version. It returns an error if the documents can't be converted to the version. It is
-// not safe for concurrent use.
-func (c *versionedChanges) at(version string) (changesAtVersion, error) {
+// changesAt returns the changes at the given version. It returns an error if the documents can't be converted to that
+// version. It is not safe for concurrent use.
+func (c *versionedChanges) changesAt(version string) (changesAtVersion, error) {
 	if version == c.after.version {
-		return c.atRequestVersion(), nil
+		return c.changesAtRequestVersion(), nil
 	}
 	if changes, ok := c.cached[version]; ok {
 		return changes, nil
@@ -61,7 +62,7 @@ func (c *versionedChanges) at(version string) (changesAtVersion, error) {
 	if err := c.errs[version]; err != nil {
 		return changesAtVersion{}, err
 	}
-	changes, err := c.compareAt(version)
+	changes, err := c.compareAtVersion(version)
 	if err != nil {
 		if c.errs == nil {
 			c.errs = map[string]error{}
@@ -76,8 +77,9 @@ func (c *versionedChanges) at(version string) (changesAtVersion, error) {
 	return changes, nil
 }
 
-// compareAt converts the documents to a version other than the request's, and compares the converted documents.
-func (c *versionedChanges) compareAt(version string) (changesAtVersion, error) {
+// compareAtVersion converts the documents to version, which must differ from the version of the request, and compares
+// the converted documents.
+func (c *versionedChanges) compareAtVersion(version string) (changesAtVersion, error) {
 	before, err := c.engine.convertTo(c.before, version)
 	if err != nil {
 		return changesAtVersion{}, err
@@ -95,7 +97,7 @@ func (c *versionedChanges) compareAt(version string) (changesAtVersion, error) {
 	return c.compare(before, after, afterUnset), nil
 }
 
-// compare returns the changes between documents that are at the same version.
+// compare returns the changes from before to after. The three documents must be at one version.
 func (c *versionedChanges) compare(before, after, afterUnset versioned) changesAtVersion {
 	changes := changesAtVersion{before: before, after: after}
 	if c.unchanged {

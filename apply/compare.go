@@ -37,7 +37,8 @@ func (c Changes) without(fields fieldset.Set) Changes {
 // addedOrModified returns the union of Added and Modified.
 func (c Changes) addedOrModified() fieldset.Set { return c.Modified.Union(c.Added) }
 
-// compare returns the changes between two documents. It skips subtrees that both documents share in memory.
+// compare returns the changes from before to after, two documents of type t. It skips subtrees that both documents share in
+// memory.
 func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
 	c := comparers.Get().(*comparer)
 	c.plain = e.options.plain
@@ -54,7 +55,7 @@ func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
 	return found
 }
 
-// changeKind is the kind of a change: added, modified or removed. It is an index in comparer.sets.
+// changeKind is the kind of a change: added, modified or removed. It is the index of a set in comparer.sets.
 type changeKind uint8
 
 const (
@@ -111,8 +112,9 @@ func (c *comparer) compareValue(t *schema.Type, before, after document.Value) (s
 	return self
 }
 
-// alternatives returns the alternatives of the type (map, list or scalar) as which compareValue compares the old and the new
-// value. first is NoAlternative if one comparison is enough because the old or the new value is absent.
+// alternatives returns the alternatives of t (map, list or scalar) that apply to the values before and after. If one of the
+// values is absent, first is NoAlternative and second is the alternative of the present value, so compareValue compares the
+// values only once.
 func (c *comparer) alternatives(t *schema.Type, before, after document.Value) (first, second schema.Alternative) {
 	if after.IsAbsent() {
 		return schema.NoAlternative, t.Resolve(before.Kind())
@@ -274,16 +276,16 @@ type changedItem struct {
 	element  fieldset.Element
 }
 
-// identify sets the path element of a changed item and reports whether the path element is unique. A removed or
-// modified item is compared with all items of the old list. An added item does not occur in the old list, so it is
-// compared only with the items in others that were added, too.
-func (c *changedItem) identify(t *schema.List, before document.Value, others []changedItem) (ok bool) {
+// identify sets c.element and reports whether no other item has this path element. A removed or modified item is compared with
+// all items of the old list, before. An added item does not occur in the old list, so it is compared only with the added items
+// in changed.
+func (c *changedItem) identify(t *schema.List, before document.Value, changed []changedItem) (ok bool) {
 	if !c.old.IsAbsent() {
 		c.element, ok = elementOf(t, c.old)
 		return ok && countItems(t, before, c.old) == 1
 	}
 	c.element, ok = elementOf(t, c.new)
-	return ok && !slices.ContainsFunc(others, func(other changedItem) bool {
+	return ok && !slices.ContainsFunc(changed, func(other changedItem) bool {
 		return other.old.IsAbsent() && other.element == c.element
 	})
 }
@@ -298,8 +300,7 @@ func countItems(t *schema.List, list, item document.Value) (count int) {
 	return count
 }
 
-// linkDuplicates returns a duplicateLink for each item of a list with these path elements, nil if no path element
-// occurs twice.
+// linkDuplicates returns one duplicateLink per path element in elements, or nil if no path element occurs twice.
 func linkDuplicates(elements []fieldset.Element) []duplicateLink {
 	if newElementIndex(elements).duplicates() == nil {
 		return nil
@@ -323,14 +324,14 @@ type duplicateLink struct {
 	duplicate bool // whether any other item has the same path element
 }
 
-// occurrences represents all items of a list that have the same path element: none, one or several duplicates.
+// occurrences represents all items of a list that have one given path element: no item, one item or several duplicates.
 type occurrences struct {
 	list  document.Value
 	links []duplicateLink // one link per list item; nil if the list has no duplicates
 	first int             // index of the first list item with the path element, -1 if there is none
 }
 
-// item returns the first item with the path element, an absent value if there is none.
+// item returns the first item with the path element, or an absent value if no item has it.
 func (o occurrences) item() document.Value {
 	if o.first < 0 {
 		return document.Value{}
@@ -338,8 +339,8 @@ func (o occurrences) item() document.Value {
 	return o.list.At(o.first)
 }
 
-// duplicate reports whether more than one item has the path element.
-func (o occurrences) duplicate() bool {
+// hasDuplicates reports whether more than one item has the path element.
+func (o occurrences) hasDuplicates() bool {
 	return o.first >= 0 && o.links != nil && o.links[o.first].duplicate
 }
 
@@ -360,15 +361,15 @@ func (o occurrences) equal(other occurrences) bool {
 // fields inside of them.
 func (c *comparer) compareItems(e fieldset.Element, t *schema.Type, before, after occurrences) {
 	switch {
-	case !before.duplicate() && !after.duplicate():
+	case !before.hasDuplicates() && !after.hasDuplicates():
 		if !document.Same(before.item(), after.item()) {
 			c.compareChild(e, t, before.item(), after.item())
 		}
-	case before.duplicate() && after.duplicate():
+	case before.hasDuplicates() && after.hasDuplicates():
 		if !before.equal(after) {
 			c.sets[modified].Push(e, true, fieldset.Set{})
 		}
-	case before.duplicate():
+	case before.hasDuplicates():
 		if after.first >= 0 {
 			c.compareChild(e, t, document.Value{}, after.item())
 		}

@@ -16,8 +16,8 @@ type Conflict struct {
 	Path fieldset.Path
 	// Owners are the managed fields entries that contain the field, except the applier's own entry.
 	Owners []Entry
-	// Live is the live value; absent if an owner of the field removed it with an unset marker. Live and Wanted are
-	// valid only as long as the documents of the request.
+	// Live is the live value; absent if an owner of the field removed it with an unset marker. Live and Wanted become
+	// invalid when the memory of the request's documents is reused.
 	Live document.Value
 	// Wanted is the value that the apply would set: the applied value, or the default of an unset field; absent if
 	// the field would be removed.
@@ -208,9 +208,8 @@ func (w *conflictWalker) walk(t *schema.Type, before, after document.Value, fiel
 	w.path = w.path[:depth]
 }
 
-// descend truncates the current path to depth elements and appends e. Conflicts share the memory of their paths if one
-// path is a prefix of the other; otherwise descend clones the path, so that it does not overwrite the path of a
-// Conflict.
+// descend truncates the current path to depth elements and appends e. If e would overwrite an element that belongs to
+// the path of a Conflict (see frozen), descend clones the path first.
 func (w *conflictWalker) descend(depth int, e fieldset.Element) {
 	if w.frozen > depth {
 		w.path, w.frozen = slices.Clone(w.path[:depth]), 0
@@ -218,7 +217,8 @@ func (w *conflictWalker) descend(depth int, e fieldset.Element) {
 	w.path = append(w.path[:depth], e)
 }
 
-// ownersOf returns the managed fields entries whose field set has the path element e as a member.
+// ownersOf returns the managed fields entries that own the field e below the current path: entry i owns it if e is a
+// member of sets[i].
 func (w *conflictWalker) ownersOf(e fieldset.Element, sets []fieldset.Set) []Entry {
 	var owners []Entry
 	for i, set := range sets {
@@ -229,7 +229,7 @@ func (w *conflictWalker) ownersOf(e fieldset.Element, sets []fieldset.Set) []Ent
 	return owners
 }
 
-// setsBelow returns, for each set, the subset below the path element e, with paths relative to e.
+// setsBelow returns, for each of the sets, its subset below the path element e, with paths relative to e.
 func setsBelow(sets []fieldset.Set, e fieldset.Element) []fieldset.Set {
 	below := make([]fieldset.Set, len(sets))
 	for i, set := range sets {

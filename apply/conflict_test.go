@@ -219,7 +219,7 @@ func TestDeepConflictCostIsLinear(t *testing.T) {
 		t.Fatalf("Apply() error = %.200v, want %d conflicts with two owners each", err, depth+1)
 	}
 	if cost := after.TotalAlloc - before.TotalAlloc; cost > 100<<20 {
-		t.Errorf("Apply() allocated %d MiB, want at most 100", cost>>20)
+		t.Errorf("Apply() allocated %d MiB, want at most 100 MiB", cost>>20)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 // Each test in this file proves a deliberate difference from structured-merge-diff, which docs/differences.md lists with
 // the reason.
 
-// difference is an apply request for which the engine and structured-merge-diff return different documents. entries
-// maps managers to the FieldsV1 of their Apply entries.
+// difference is an apply request for which the engine and structured-merge-diff return different documents. entries maps
+// each manager to the FieldsV1 of its Apply entry.
 type difference struct {
 	live    string
 	entries map[string]string
@@ -148,7 +148,7 @@ func TestDifferenceUnchangedValuesAreNotCheckedAgain(t *testing.T) {
 		}
 		for _, plain := range []bool{false, true} {
 			if _, err := mustEngine(Options{plain: plain}).Apply(live, parse(config), r); (err == nil) != accepted {
-				t.Errorf("%s: plain=%v: Apply() error = %v, want accepted=%v", config, plain, err, accepted)
+				t.Errorf("%s: plain=%v: Apply() error = %v; accepted = %v, want %v", config, plain, err, err == nil, accepted)
 			}
 		}
 	}

@@ -31,13 +31,13 @@ type randomKind struct {
 }
 
 // Type implements Versions.
-func (w *randomKind) Type(version string) (*schema.Type, bool) {
-	t, ok := w.types[version]
+func (k *randomKind) Type(version string) (*schema.Type, bool) {
+	t, ok := k.types[version]
 	return t, ok
 }
 
 // Convert implements Versions.
-func (w *randomKind) Convert(doc document.Value, from, to string) (document.Value, error) {
+func (k *randomKind) Convert(doc document.Value, from, to string) (document.Value, error) {
 	return convertFieldNames(doc, from, to), nil
 }
 
@@ -57,7 +57,7 @@ func convertFieldNames(doc document.Value, from, to string) document.Value {
 // isLetter reports whether a name is one of the letters in fieldNames.
 func isLetter(name string) bool { return len(name) == 1 && name[0] >= 'a' && name[0] <= 'e' }
 
-// newRandomKind returns a kind with the versions v1 and v2.
+// newRandomKind returns a kind with a random schema and the versions v1 and v2.
 func newRandomKind(g generator) *randomKind {
 	s := g.schema()
 	w := &randomKind{types: map[string]*schema.Type{"v1": translate(s)}}
@@ -69,8 +69,8 @@ func newRandomKind(g generator) *randomKind {
 	return w
 }
 
-// renameRootFields returns a copy of a schema with a new root type whose fields have a suffix. References to the old root type
-// are unchanged.
+// renameRootFields returns a copy of s with a new root type, in whose field names it appends suffix. References to the old
+// root type are unchanged.
 func renameRootFields(s *smd.Schema, suffix string) *smd.Schema {
 	root := smd.TypeDef{Name: "T0", Atom: smd.Atom{Map: &smd.Map{ElementType: s.Types[0].Map.ElementType}}}
 	for _, f := range s.Types[0].Map.Fields {
@@ -98,24 +98,24 @@ func (s step) String() string {
 // historyStats counts the steps of histories, and the steps that were accepted.
 type historyStats struct{ steps, accepted int }
 
-// runHistory runs random requests and compares the results of the engines and of structured-merge-diff. Each step
-// starts from the engine's result, so that steps are compared independently. Strict histories have no empty granular
-// lists and no invalid documents; in other histories only the fast and the plain engine are compared.
+// runHistory runs the given number of random requests (steps), each at one of the versions. It compares the fast engine with
+// the plain engine and, if strict is true, with structured-merge-diff, too. Strict histories contain no empty granular lists
+// and no invalid documents. Each step starts from the fast engine's result, so a difference does not affect later steps.
 func runHistory(g generator, steps int, versions []string, strict bool) (historyStats, error) {
 	var p historyStats
-	w := newRandomKind(g)
-	w.invalid = !strict
+	kind := newRandomKind(g)
+	kind.invalid = !strict
 	var live Object // always at version v1
 	configs := map[string]document.Value{}
 	for ; p.steps < steps; p.steps++ {
-		s := w.step(g, live, configs, versions, strict)
-		at := live
+		s := kind.step(g, live, configs, versions, strict)
+		liveAtVersion := live
 		if !live.Document.IsAbsent() {
-			at.Document = convertFieldNames(live.Document, "v1", s.request.Version)
+			liveAtVersion.Document = convertFieldNames(live.Document, "v1", s.request.Version)
 		}
-		result, err := w.compareStep(at, s, strict)
+		result, err := kind.compareStep(liveAtVersion, s, strict)
 		if err != nil {
-			return p, fmt.Errorf("step %d: %w\nlive %v\n  entries %v\n  %v", p.steps, err, at.Document, at.Entries, s)
+			return p, fmt.Errorf("step %d: %w\nlive %v\n  entries %v\n  %v", p.steps, err, liveAtVersion.Document, liveAtVersion.Entries, s)
 		}
 		if result == nil {
 			continue // the request was rejected by both engines and by structured-merge-diff
@@ -126,38 +126,39 @@ func runHistory(g generator, steps int, versions []string, strict bool) (history
 		}
 		live = Object{convertFieldNames(result.Document, s.request.Version, "v1"), result.Entries}
 		if strict {
-			live.Document = withoutEmptyLists(w.types["v1"], live.Document)
+			live.Document = withoutEmptyLists(kind.types["v1"], live.Document)
 		}
 	}
 	return p, nil
 }
 
-// compareStep runs a request on both engines and on structured-merge-diff and compares the results. It returns the
-// resulting object, nil if both engines and structured-merge-diff reject the request.
-func (w *randomKind) compareStep(live Object, s step, strict bool) (*Object, error) {
-	ours, err := s.run(w.fast, live)
-	plain, errPlain := s.run(w.plain, live)
-	runOracle := w.oracle.apply
+// compareStep runs the request s on both engines and compares the results; if strict is true, it also compares them with
+// structured-merge-diff. It returns the resulting object, or nil if the engines agree that the request is invalid or
+// conflicts.
+func (k *randomKind) compareStep(live Object, s step, strict bool) (*Object, error) {
+	ours, err := s.run(k.fast, live)
+	plain, errPlain := s.run(k.plain, live)
+	runOracle := k.oracle.apply
 	if s.update {
-		runOracle = w.oracle.update
+		runOracle = k.oracle.update
 	}
 	if d := diffOutcomes(ourOutcome(plain, errPlain), runOracle(live, s.doc, s.request), live.Entries); d != "" && strict {
 		return nil, fmt.Errorf("the plain engine differs from structured-merge-diff:\n%s", d)
 	}
-	if dump(ours.Object) != dump(plain.Object) || ours.NoOp != plain.NoOp || fmt.Sprint(err) != fmt.Sprint(errPlain) {
+	if formatObject(ours.Object) != formatObject(plain.Object) || ours.NoOp != plain.NoOp || fmt.Sprint(err) != fmt.Sprint(errPlain) {
 		return nil, fmt.Errorf("the engines differ:\nfast: NoOp=%v, error %v\n%s\nplain: NoOp=%v, error %v\n%s",
-			ours.NoOp, err, dump(ours.Object), plain.NoOp, errPlain, dump(plain.Object))
+			ours.NoOp, err, formatObject(ours.Object), plain.NoOp, errPlain, formatObject(plain.Object))
 	}
 	if err != nil {
 		return nil, nil
 	}
-	if same := dump(ours.Object) == dump(live); ours.NoOp != same {
-		return nil, fmt.Errorf("NoOp=%v, want %v\n%s", ours.NoOp, same, dump(ours.Object))
+	if same := formatObject(ours.Object) == formatObject(live); ours.NoOp != same {
+		return nil, fmt.Errorf("NoOp=%v, want %v\n%s", ours.NoOp, same, formatObject(ours.Object))
 	}
 	if s.update {
 		return &ours.Object, nil
 	}
-	again, err := w.fast.Apply(ours.Object, s.doc, s.request)
+	again, err := k.fast.Apply(ours.Object, s.doc, s.request)
 	// An object without managed fields entries gets the entry before-first-apply in the next request.
 	tracked := len(ours.Object.Entries) > 0
 	if err != nil || tracked && !again.NoOp {
@@ -166,8 +167,9 @@ func (w *randomKind) compareStep(live Object, s step, strict bool) (*Object, err
 	return &ours.Object, nil
 }
 
-// step returns a random request, often similar to the live object or to the manager's last configuration.
-func (w *randomKind) step(g generator, live Object, configs map[string]document.Value, versions []string, strict bool) step {
+// step returns a random request. Its document is often a mutation of the live object or of the manager's last configuration,
+// which configs contains.
+func (k *randomKind) step(g generator, live Object, configs map[string]document.Value, versions []string, strict bool) step {
 	s := step{update: g.chance(35)}
 	s.request = Request{
 		Manager: pick(g, "m1", "m2", "m3"),
@@ -175,7 +177,7 @@ func (w *randomKind) step(g generator, live Object, configs map[string]document.
 		Time:    time.Unix(1_700_000_000, 0).UTC(),
 		Force:   g.chance(50),
 	}
-	t := w.types["v1"]
+	t := k.types["v1"]
 	switch config, applied := configs[s.request.Manager]; {
 	case s.update && g.chance(70) && !live.Document.IsAbsent():
 		s.doc = g.mutate(t, live.Document, true)
@@ -191,14 +193,14 @@ func (w *randomKind) step(g generator, live Object, configs map[string]document.
 	}
 	if strict {
 		s.doc = withoutEmptyLists(t, s.doc)
-	} else if w.invalid && s.update && g.chance(15) {
+	} else if k.invalid && s.update && g.chance(15) {
 		s.doc = s.doc.With(pick(g, fieldNames...), g.value(schema.Opaque, 2, true))
 	}
 	s.doc = convertFieldNames(s.doc, "v1", s.request.Version)
 	return s
 }
 
-// reproduceCommand returns the command that repeats the history of a seed.
+// reproduceCommand returns the command that repeats the history with the given seed.
 func reproduceCommand(seed uint64) string {
 	return fmt.Sprintf("reproduce with: go test ./apply -seed %d -histories 1", seed)
 }
@@ -229,25 +231,25 @@ func TestDifferential(t *testing.T) {
 func TestTranslatedSchemaFits(t *testing.T) {
 	for seed := range uint64(300) {
 		g := newGenerator(seed)
-		w := newRandomKind(g)
-		v := g.value(w.types["v1"], 0, false)
-		if err := validate(w.types["v1"], document.Value{}, v, false); err != nil {
+		kind := newRandomKind(g)
+		v := g.value(kind.types["v1"], 0, false)
+		if err := validate(kind.types["v1"], document.Value{}, v, false); err != nil {
 			t.Fatalf("seed %d: %v\n%v", seed, err, v)
 		}
-		if _, err := w.oracle.typed(v, "v1"); err != nil {
+		if _, err := kind.oracle.typed(v, "v1"); err != nil {
 			t.Fatalf("seed %d: %v\n%v", seed, err, v)
 		}
-		if ours, theirs := fieldsOf(w.types["v1"], v), smdFields(w, v); ours.FieldsV1() != theirs {
+		if ours, theirs := fieldsOf(kind.types["v1"], v), smdFields(kind, v); ours.FieldsV1() != theirs {
 			t.Fatalf("seed %d: %v\nours   %s\ntheirs %s", seed, v, ours.FieldsV1(), theirs)
 		}
-		back, err := fieldset.ParseFieldsV1(fieldsOf(w.types["v1"], v).FieldsV1())
-		if err != nil || !back.Equal(fieldsOf(w.types["v1"], v)) {
+		back, err := fieldset.ParseFieldsV1(fieldsOf(kind.types["v1"], v).FieldsV1())
+		if err != nil || !back.Equal(fieldsOf(kind.types["v1"], v)) {
 			t.Fatalf("seed %d: FieldsV1 does not round-trip: %v", seed, err)
 		}
 	}
 }
 
-// smdFields returns the field set that structured-merge-diff computes for a document.
+// smdFields returns the FieldsV1 that structured-merge-diff computes for the document v, or the text of its error.
 func smdFields(w *randomKind, v document.Value) string {
 	tv, err := w.oracle.typed(v, "v1")
 	if err != nil {

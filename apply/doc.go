@@ -1,5 +1,5 @@
-// Package apply is the engine of Server-Side Apply: pure functions from a live object and a request to a new object.
-// It does no I/O and stores nothing.
+// Package apply is the engine of Server-Side Apply: functions that compute a new object from a live object and a
+// request. It does no I/O and stores nothing.
 //
 //	engine, err := apply.New(apply.Options{Versions: apply.OneVersion("v1", schema.Untyped)})
 //	if err != nil {
@@ -71,11 +71,11 @@ package apply
 // Options.plain disables the fast paths. Tests compare the two with each other and with structured-merge-diff on random
 // histories of requests. The fast paths rely on these facts:
 //
-//   - Merging, pruning and removing share unchanged subtrees with the live document, so that comparing two documents
+//   - Merging, pruning and removing share unchanged subtrees with the live document, so comparing two documents
 //     skips every subtree that both share.
 //   - The field set of an applier is encoded as FieldsV1 while its configuration is walked. If the encoding equals the
 //     FieldsV1 of the applier's entry, its field set did not change, and there is nothing to prune.
 //   - A change conflicts with another manager only if that manager's FieldsV1 contains a changed field. The encoded
-//     text is searched for the field, so that most field sets are never decoded.
+//     text is searched for the field, so most field sets are never decoded.
 //   - The same FieldsV1 texts recur with nearly every request; a cache holds the hashes of texts that are known to fit
 //     the current schema.

@@ -51,10 +51,10 @@ func (e *containerEdit) result() document.Value {
 	return e.docs.List(e.mark)
 }
 
-// remove returns v without the members of the set fields and everything below them. A container that loses all its
-// fields or items remains as an empty container, unless it is a member itself. The result shares the unchanged parts of
-// v.
-func remove(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
+// removeFields returns v without the members of the set fields and everything below them. A container that loses all
+// its fields or items remains as an empty container, unless it is a member itself. The result shares the unchanged
+// parts of v.
+func removeFields(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
 	if fields.IsEmpty() {
 		return v
 	}
@@ -67,7 +67,7 @@ func remove(t *schema.Type, v document.Value, fields fieldset.Set) document.Valu
 
 var builders = sync.Pool{New: func() any { return new(fastdoc.Builder) }}
 
-// remover removes the members of a field set from a document; see remove.
+// remover removes the members of a field set from a document; see removeFields.
 type remover struct{ docs *fastdoc.Builder }
 
 func (r remover) value(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
@@ -116,8 +116,8 @@ func (r remover) items(l *schema.List, v document.Value, fields fieldset.Set) do
 	return rest.result()
 }
 
-// withKeysOf returns rest, which is a list item after some of its fields were removed, with the list map keys of the
-// original item, so that the item keeps its identity. Keys that equal their default are not restored.
+// withKeysOf returns rest with the list map keys of item restored, so that the list item keeps its identity. rest is
+// item after some of its fields were removed. Keys that equal their default are not restored.
 func withKeysOf(l *schema.List, item, rest document.Value) document.Value {
 	if rest == item {
 		return rest

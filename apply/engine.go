@@ -74,11 +74,11 @@ func (r Result) Changes() Changes {
 	if r.changes == nil {
 		return Changes{}
 	}
-	return r.changes.atRequestVersion().all
+	return r.changes.changesAtRequestVersion().all
 }
 
-// typeAt returns the topology of a version: its schema, reduced to list types and map types. It returns an error if the
-// kind does not have the version, or if the topology is not that of a map.
+// typeAt returns the topology of the given version: its schema, reduced to list types and map types. It returns an
+// error if the kind does not have that version, or if its topology is not that of a map.
 func (e *Engine) typeAt(version string) (*schema.Type, error) {
 	t, ok := e.options.Versions.Type(version)
 	if !ok {
@@ -108,7 +108,7 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 	}
 	live.Document = withoutManagedFields(live.Document)
 	before := versioned{emptyIfAbsent(live.Document), t, r.Version}
-	in, err := e.readConfig(t, before.doc, config, r.Version)
+	intended, err := e.readConfig(t, before.doc, config, r.Version)
 	if err != nil {
 		return Result{}, err
 	}
@@ -118,26 +118,26 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	self, previous := managed.recordApply(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, in)
+	self, previous := managed.recordApply(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, intended)
 
-	// 3. Prune the fields that the applier released. in.merged does not contain the fields at which the configuration
-	// has unset markers; defaulting may set these fields again.
-	after, afterUnset := versioned{in.merged, t, r.Version}, before
-	afterUnset.doc = remove(t, before.doc, in.unset)
+	// 3. Prune the fields that the applier released. intended.merged does not contain the fields at which the
+	// configuration has unset markers; the defaulting after Apply may set these fields again.
+	after, afterUnset := versioned{intended.merged, t, r.Version}, before
+	afterUnset.doc = removeFields(t, before.doc, intended.unset)
 	if previous != nil {
 		pruned, err := e.prune(after, managed, self, *previous)
 		if err != nil {
 			return Result{}, err
 		}
-		if pruned != after.doc && in.setsUntracked {
+		if pruned != after.doc && intended.setsUntracked {
 			// Merging null into a non-empty container keeps the container. If pruning emptied the container, the null
 			// of the configuration must replace it, so the configuration is merged a second time.
 			var m merger
-			pruned = m.merge(t, pruned, in.config)
+			pruned = m.merge(t, pruned, intended.config)
 		}
 		after.doc = pruned
 	}
-	if !in.unset.IsEmpty() && e.options.Default != nil {
+	if !intended.unset.IsEmpty() && e.options.Default != nil {
 		after.doc = e.options.Default(after.doc)
 	}
 
@@ -171,7 +171,7 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 	}
 	r.Force = true
 	if updated.IsAbsent() {
-		return Result{}, invalid(nil, "expected an object, received absent")
+		return Result{}, newInvalidError(nil, "expected an object, received absent")
 	}
 	if err := checkDocuments(live, updated, r); err != nil {
 		return Result{}, err
@@ -195,7 +195,7 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 		return Result{}, err
 	}
 	entry := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
-	if err := managed.addFields(entry, c.atRequestVersion().tracked.addedOrModified().Difference(untrackedFields), r.Time); err != nil {
+	if err := managed.addFields(entry, c.changesAtRequestVersion().tracked.addedOrModified().Difference(untrackedFields), r.Time); err != nil {
 		return Result{}, err
 	}
 	if err := managed.mergeOldestUpdates(e.options.MaxUpdateEntries); err != nil {
@@ -204,7 +204,7 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 	return managed.result(live, updated, c), nil
 }
 
-// emptyIfAbsent returns an empty map for an absent document, and the document otherwise.
+// emptyIfAbsent returns doc, or an empty map if doc is absent.
 func emptyIfAbsent(doc document.Value) document.Value {
 	if doc.IsAbsent() {
 		return document.NewMap()

@@ -35,9 +35,9 @@ type Entry struct {
 // Fields decodes the field set of the entry.
 func (e Entry) Fields() (fieldset.Set, error) { return fieldset.ParseFieldsV1(e.FieldsV1) }
 
-// sameManager reports whether two entries have the same identity, so that an object can contain only one of them. An
-// applier has one entry per subresource, independent of the version; a manager with operation Update has one entry per
-// subresource and version.
+// sameManager reports whether e and other have the same identity. An object contains at most one entry per identity.
+// An applier has one entry per subresource, independent of the version; a manager with operation Update has one entry
+// per subresource and version.
 func (e Entry) sameManager(other Entry) bool {
 	return e.Manager == other.Manager && e.Operation == other.Operation && e.Subresource == other.Subresource &&
 		(e.Operation == Apply || e.APIVersion == other.APIVersion)

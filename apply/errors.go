@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// FieldError is a validation error of one field.
+// FieldError is a validation error for one field.
 type FieldError struct {
 	Path fieldset.Path
 	// Problem describes the expected value, the received value, and the remedy.
@@ -84,8 +84,8 @@ func appendDescription(dst []byte, v document.Value) []byte {
 	return append(dst, text...)
 }
 
-// appendPrefix appends the JSON of a value up to the first field or item that ends after maxBytes bytes, so that the
-// cost is bounded for values of any size. Truncated containers are closed.
+// appendPrefix appends the JSON of a value up to the first field or item that ends after maxBytes bytes, so the cost
+// is bounded for values of any size. Truncated containers are closed.
 func appendPrefix(dst []byte, v document.Value, maxBytes int) []byte {
 	switch v.Kind() {
 	case document.String:

@@ -94,8 +94,8 @@ func Example() {
 	// .data.color is "red" owned by alice and would become "blue"
 }
 
-// An engine handles one kind at one endpoint. schema.Untyped is for kinds without a schema. Here status is a reset
-// field, so that no field manager becomes its owner.
+// An engine handles one kind at one endpoint. schema.Untyped is for kinds without a schema. Here status is a reset field, so no field
+// manager becomes its owner.
 func ExampleNew() {
 	engine, err := apply.New(apply.Options{
 		Versions: apply.OneVersion("example.com/v1", schema.Untyped),

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrNoManagedFields reports that an object has no managedFields: it was read without them, or they were cleared.
-var ErrNoManagedFields = errors.New("expected an object with managedFields, received none; read the object without removing them")
+var ErrNoManagedFields = errors.New("the object has no managedFields; read it again without removing them")
 
 // Extract returns a configuration that contains the fields that a manager owns through its Apply entry. Applying the
 // configuration changes nothing. It contains the live values of these fields, the keys of list items, and unset markers
@@ -78,8 +78,7 @@ type extractor struct {
 
 var unsetMarker = document.NewMap(document.Field{Name: UnsetMarkerKey, Value: document.NewString(UnsetMarkerValue)})
 
-// value returns the owned part of a value. below contains the owned fields below the value; if it is empty, the value
-// itself is owned.
+// value returns the owned part of v. below contains the owned fields below v; if it is empty, v itself is owned.
 func (x *extractor) value(t *schema.Type, v document.Value, below fieldset.Set) document.Value {
 	if t == nil {
 		t = schema.Untyped
@@ -107,8 +106,8 @@ func (x *extractor) value(t *schema.Type, v document.Value, below fieldset.Set) 
 	return v
 }
 
-// nonEmpty returns the container extracted. It returns an absent value if extracted is empty and the manager does not
-// own the container itself. v is the live container, and below contains the owned fields below it.
+// nonEmpty returns extracted, the part of the live container v that the manager owns. It returns an absent value if
+// extracted is empty and the manager does not own the container itself. below contains the owned fields below v.
 func (x *extractor) nonEmpty(v document.Value, below fieldset.Set, extracted document.Value) document.Value {
 	if extracted.Len() == 0 && (v.IsAbsent() || !below.IsEmpty()) {
 		return document.Value{}
@@ -116,7 +115,7 @@ func (x *extractor) nonEmpty(v document.Value, below fieldset.Set, extracted doc
 	return extracted
 }
 
-// fields returns a map with the fields of the map v that are in set.
+// fields returns the fields of the map v that are in set, as a map.
 func (x *extractor) fields(m *schema.Map, v document.Value, set fieldset.Set) document.Value {
 	mark := x.docs.Mark()
 	for i := range set.Len() {
@@ -128,8 +127,8 @@ func (x *extractor) fields(m *schema.Map, v document.Value, set fieldset.Set) do
 	return x.docs.Map(mark)
 }
 
-// items returns a list with the items of the list v that are in set, in the order of v, followed by unset markers for
-// the owned items that are absent.
+// items returns the items of the list v that are in set, in the order of v, followed by unset markers for the items in
+// set that are absent from v.
 func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) document.Value {
 	present, _ := elements(l, v)
 	mark := x.docs.Mark()
@@ -149,7 +148,7 @@ func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) do
 	return x.docs.List(mark)
 }
 
-// item returns a map with the owned fields and the keys of a list item. Keys that equal their default are omitted.
+// item returns the owned fields and the keys of the list item v, as a map. Keys that equal their default are omitted.
 func (x *extractor) item(l *schema.List, v document.Value, below fieldset.Set) document.Value {
 	if l.Relationship != schema.Keyed || l.Item.Map == nil || l.Item.Map.Atomic {
 		return v
@@ -163,7 +162,7 @@ func (x *extractor) item(l *schema.List, v document.Value, below fieldset.Set) d
 	return extracted
 }
 
-// withKeys returns the item with its keys set to the values in a path element.
+// withKeys returns item with its keys set to the key values in the path element e.
 func withKeys(item document.Value, e fieldset.Element) document.Value {
 	for _, key := range e.KeyFields() {
 		item = item.With(key.Name, key.Value)

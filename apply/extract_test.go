@@ -89,7 +89,7 @@ func TestExtractAddsKeys(t *testing.T) {
 	}
 }
 
-// TestExtractIdentifiesObject: the extracted configuration has apiVersion, kind, name and namespace, so that it can be
+// TestExtractIdentifiesObject: the extracted configuration has apiVersion, kind, name and namespace, so it can be
 // applied.
 func TestExtractIdentifiesObject(t *testing.T) {
 	s := newScript(t)

@@ -73,43 +73,44 @@ func newWidgetKind(g generator) *widgetKind {
 	return c
 }
 
-// addEndpoint adds an endpoint. reset and theirReset are its reset fields for the Engine and for the FieldManager.
-func (c *widgetKind) addEndpoint(subresource, reset string, theirReset ...fieldpath.Path) {
+// addEndpoint adds the endpoint of the given subresource. reset and theirReset are its reset fields, in the notations
+// of the Engine and of the FieldManager.
+func (k *widgetKind) addEndpoint(subresource, reset string, theirReset ...fieldpath.Path) {
 	filter := fieldpath.NewExcludeSetFilter(fieldpath.NewSet(theirReset...))
-	theirs, err := managedfields.NewDefaultFieldManager(c, c, c, c, widgets, widgets.GroupVersion(), subresource,
+	theirs, err := managedfields.NewDefaultFieldManager(k, k, k, k, widgets, widgets.GroupVersion(), subresource,
 		map[fieldpath.APIVersion]fieldpath.Filter{widgetVersion: filter})
 	if err != nil {
 		panic(err)
 	}
-	ours := mustEngine(Options{Versions: OneVersion(widgetVersion, c.kind), Reset: map[string]fieldset.Set{widgetVersion: pathSet(reset)}})
-	c.endpoints = append(c.endpoints, endpoint{subresource, ours, theirs})
+	ours := mustEngine(Options{Versions: OneVersion(widgetVersion, k.kind), Reset: map[string]fieldset.Set{widgetVersion: pathSet(reset)}})
+	k.endpoints = append(k.endpoints, endpoint{subresource, ours, theirs})
 }
 
 // The following methods implement the interfaces that a FieldManager requires. There is no conversion and no
 // defaulting.
 
-func (c *widgetKind) ObjectToTyped(o runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+func (k *widgetKind) ObjectToTyped(o runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	content := o.(*unstructured.Unstructured).UnstructuredContent()
-	return typed.AsTyped(value.NewValueInterface(content), c.schema, smd.TypeRef{NamedType: new("widget")}, options...)
+	return typed.AsTyped(value.NewValueInterface(content), k.schema, smd.TypeRef{NamedType: new("widget")}, options...)
 }
 
-func (c *widgetKind) TypedToObject(v *typed.TypedValue) (runtime.Object, error) {
+func (k *widgetKind) TypedToObject(v *typed.TypedValue) (runtime.Object, error) {
 	return &unstructured.Unstructured{Object: v.AsValue().Unstructured().(map[string]any)}, nil
 }
 
-func (c *widgetKind) Convert(_, _, _ any) error { return errors.New("not needed") }
+func (k *widgetKind) Convert(_, _, _ any) error { return errors.New("not needed") }
 
-func (c *widgetKind) ConvertToVersion(in runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
+func (k *widgetKind) ConvertToVersion(in runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
 	return in, nil
 }
 
-func (c *widgetKind) ConvertFieldLabel(_ k8sschema.GroupVersionKind, _, _ string) (string, string, error) {
+func (k *widgetKind) ConvertFieldLabel(_ k8sschema.GroupVersionKind, _, _ string) (string, string, error) {
 	return "", "", errors.New("not needed")
 }
 
-func (c *widgetKind) Default(runtime.Object) {}
+func (k *widgetKind) Default(runtime.Object) {}
 
-func (c *widgetKind) New(kind k8sschema.GroupVersionKind) (runtime.Object, error) {
+func (k *widgetKind) New(kind k8sschema.GroupVersionKind) (runtime.Object, error) {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(kind)
 	return o, nil
@@ -117,9 +118,9 @@ func (c *widgetKind) New(kind k8sschema.GroupVersionKind) (runtime.Object, error
 
 // toUpstream converts an Object to an Unstructured. For an object that does not exist yet, the result has only
 // apiVersion and kind.
-func (c *widgetKind) toUpstream(o Object) *unstructured.Unstructured {
+func (k *widgetKind) toUpstream(o Object) *unstructured.Unstructured {
 	if o.Document.IsAbsent() {
-		empty, _ := c.New(widgets)
+		empty, _ := k.New(widgets)
 		return empty.(*unstructured.Unstructured)
 	}
 	doc, err := document.ParseJSON(o.AppendJSON(nil))
@@ -129,7 +130,8 @@ func (c *widgetKind) toUpstream(o Object) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: doc.ToGo().(map[string]any)}
 }
 
-// fromUpstream converts an Unstructured to an Object. Entries that the current operation wrote get the time now.
+// fromUpstream converts an Unstructured to an Object. It sets the time of the entries that the last operation wrote to
+// now.
 func fromUpstream(o runtime.Object, now time.Time) Object {
 	doc, err := document.FromGo(o.(*unstructured.Unstructured).Object)
 	if err != nil {
@@ -144,7 +146,8 @@ func fromUpstream(o runtime.Object, now time.Time) Object {
 		if e.Time.After(now) {
 			e.Time = now
 		}
-		// Unstructured objects have field sets as Go maps, which do not preserve order: encode them canonically.
+		// Unstructured objects contain field sets as Go maps, which do not preserve the order of names: encode them
+		// canonically.
 		fields, err := e.Fields()
 		if err != nil {
 			panic(err)
@@ -168,7 +171,7 @@ func upstreamConflicts(err error) []string {
 	return all
 }
 
-// ourConflicts returns the conflicts in an error of Engine, in the words of Kubernetes.
+// ourConflicts returns the conflicts in an error of Engine, with the texts that Kubernetes uses.
 func ourConflicts(err error) []string {
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) {
@@ -191,14 +194,15 @@ func ourConflicts(err error) []string {
 	return all
 }
 
-// document returns a random configuration, or a random updated object.
-func (c *widgetKind) document(g generator, live, last document.Value, update bool) document.Value {
+// document returns the document of a random request: an updated object, often a mutation of live, if update is true; a
+// configuration, often a mutation of the last one, if update is false.
+func (k *widgetKind) document(g generator, live, last document.Value, update bool) document.Value {
 	base := last
 	if update && !live.IsAbsent() || base.IsAbsent() && g.chance(30) {
 		base = live
 	}
 	part := func(name string) document.Value {
-		t, _ := c.kind.Map.TypeOf(name)
+		t, _ := k.kind.Map.TypeOf(name)
 		v := base.Get(name)
 		switch {
 		case g.chance(15):
@@ -268,7 +272,7 @@ func objectHistory(g generator, steps, managers int) error {
 		if g.chance(3) {
 			live.Entries = nil
 		}
-		before := fmt.Sprintf("step %d, %s by %+v\nlive %s\nsent %v", n, map[bool]string{true: "update", false: "apply"}[update], r, dump(live), doc)
+		before := fmt.Sprintf("step %d, %s by %+v\nlive %s\nsent %v", n, map[bool]string{true: "update", false: "apply"}[update], r, formatObject(live), doc)
 
 		request := &unstructured.Unstructured{Object: doc.ToGo().(map[string]any)}
 		var ours Result
@@ -300,8 +304,8 @@ func objectHistory(g generator, steps, managers int) error {
 	return nil
 }
 
-// diffObjects describes the differences between the engine's and the upstream object, "" if there are only deliberate
-// ones. before are the managed fields entries before the request.
+// diffObjects describes the differences between the engine's and the upstream object. It returns "" if all differences
+// are deliberate. before are the managed fields entries before the request.
 func diffObjects(ours, theirs Object, before []Entry) string {
 	d := diffObjectsExactly(ours, theirs)
 	if d != "" && diffObjectsExactly(withoutKeylessItems(ours, before), theirs) == "" {
@@ -317,7 +321,7 @@ func diffObjectsExactly(ours, theirs Object) string {
 		return fmt.Sprintf("our document:   %v\ntheir document: %v", ours.Document, theirs.Document)
 	}
 	ours.Document, theirs.Document = document.Value{}, document.Value{}
-	if a, b := dump(ours), dump(theirs); a != b {
+	if a, b := formatObject(ours), formatObject(theirs); a != b {
 		return fmt.Sprintf("our entries:\n%s\ntheir entries:\n%s", strings.TrimPrefix(a, "<absent>\n"), strings.TrimPrefix(b, "<absent>\n"))
 	}
 	return ""

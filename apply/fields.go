@@ -12,13 +12,13 @@ import (
 // field whose value is a granular map or list is not a member itself.
 func fieldsOf(t *schema.Type, v document.Value) fieldset.Set {
 	var b setBuilder
-	return b.below(t, v)
+	return b.fieldsBelow(t, v)
 }
 
 // pathsOf returns the paths of all values in a document, containers included, down to atomic values.
 func pathsOf(t *schema.Type, v document.Value) fieldset.Set {
 	b := setBuilder{containers: true}
-	return b.below(t, v)
+	return b.fieldsBelow(t, v)
 }
 
 // setBuilder builds field sets of documents.
@@ -28,8 +28,8 @@ type setBuilder struct {
 	containers bool
 }
 
-// below returns the field set below a value, with paths relative to the value.
-func (b *setBuilder) below(t *schema.Type, v document.Value) fieldset.Set {
+// fieldsBelow returns the field set below v, with paths relative to v.
+func (b *setBuilder) fieldsBelow(t *schema.Type, v document.Value) fieldset.Set {
 	switch shapeOf(t, v) {
 	case mapShape:
 		return b.fields(t, v)
@@ -39,20 +39,20 @@ func (b *setBuilder) below(t *schema.Type, v document.Value) fieldset.Set {
 	return fieldset.Set{}
 }
 
-// fields returns the field set below a map.
+// fields returns the field set below the map v.
 func (b *setBuilder) fields(t *schema.Type, v document.Value) fieldset.Set {
 	mark := b.Mark()
 	for i := range v.Len() {
 		name, field := v.Name(i), v.At(i)
 		child, declared := fieldType(t, name)
-		below := b.below(child, field)
+		below := b.fieldsBelow(child, field)
 		b.Push(fieldset.NameElement(name), b.containers || !declared || isMember(child, field), below)
 	}
 	return b.Set(mark)
 }
 
-// items returns the field set below a list: every item is a member. Duplicate items share one path element, which is
-// a member without anything below it, because the fields of duplicates can't be distinguished.
+// items returns the field set below the list v: every item is a member. Duplicate items share one path element, below
+// which the set has no members, because the fields of duplicates can't be distinguished.
 func (b *setBuilder) items(l *schema.List, v document.Value) fieldset.Set {
 	items, _ := elements(l, v)
 	found := newElementIndex(items)
@@ -62,7 +62,7 @@ func (b *setBuilder) items(l *schema.List, v document.Value) fieldset.Set {
 		switch {
 		case e == fieldset.Element{}:
 		case duplicates == nil || !duplicates[i]:
-			b.Push(e, true, b.below(l.Item, v.At(i)))
+			b.Push(e, true, b.fieldsBelow(l.Item, v.At(i)))
 		case found.find(e) == i:
 			b.Push(e, true, fieldset.Set{})
 		}
@@ -91,8 +91,8 @@ func addNamedParents(b *fastset.Builder, s fieldset.Set, t *schema.Type) fieldse
 	return b.Set(mark)
 }
 
-// childType returns the type of the field or list item that a path element selects in a value of type t, nil if it is
-// unknown, and whether the element is a declared field.
+// childType returns the type of the field or list item that the path element e selects in a value of type t, nil if
+// that type is unknown. declared reports whether e is a declared field.
 func childType(t *schema.Type, e fieldset.Element) (child *schema.Type, declared bool) {
 	switch {
 	case t == nil:

@@ -142,7 +142,7 @@ func (g generator) keyedList(depth int) *smd.List {
 	return l
 }
 
-// value returns a random value of a type. If duplicates is true, lists of type set and map may contain duplicate items.
+// value returns a random value of type t. If duplicates is true, lists of type set and map may contain duplicate items.
 func (g generator) value(t *schema.Type, depth int, duplicates bool) document.Value {
 	if g.chance(6) && depth > 0 {
 		return document.NewNull()
@@ -187,7 +187,7 @@ func (g generator) listValue(l *schema.List, depth int, duplicates bool) documen
 	return document.NewList(items...)
 }
 
-// isDuplicate reports whether the item has the same path element as one of the items.
+// isDuplicate reports whether one of items has the same path element as item.
 func (g generator) isDuplicate(l *schema.List, items []document.Value, item document.Value) bool {
 	all, _ := elements(l, document.NewList(append(items[:len(items):len(items)], item)...))
 	return newElementIndex(all).duplicates() != nil
@@ -231,7 +231,7 @@ func (g generator) mapValue(m *schema.Map, depth int, duplicates bool) document.
 	return document.NewMap(fields...)
 }
 
-// withoutEmptyLists returns a value without its empty granular lists. Field sets do not record these lists, and
+// withoutEmptyLists returns v without its empty granular lists. Field sets do not record these lists, and
 // structured-merge-diff prunes the containers around them; see docs/differences.md.
 func withoutEmptyLists(t *schema.Type, v document.Value) document.Value {
 	switch {
@@ -259,7 +259,7 @@ func isEmptyGranularList(t *schema.Type, v document.Value) bool {
 	return v.Kind() == document.List && v.Len() == 0 && t.List != nil && t.List.Relationship != schema.Atomic
 }
 
-// mutate returns a value with some random changes, so that histories contain both unchanged and changed values.
+// mutate returns v with some random changes, so that histories contain both unchanged and changed values.
 func (g generator) mutate(t *schema.Type, v document.Value, duplicates bool) document.Value {
 	return g.mutateAt(t, v, 0, duplicates)
 }

@@ -26,8 +26,8 @@ type intent struct {
 }
 
 // fields decodes the field set that the applier will own.
-func (in intent) fields() fieldset.Set {
-	set, err := fieldset.ParseFieldsV1(in.fieldsV1)
+func (i intent) fields() fieldset.Set {
+	set, err := fieldset.ParseFieldsV1(i.fieldsV1)
 	if err != nil {
 		panic("apply: decoding a FieldsV1 text that the engine itself encoded: " + err.Error())
 	}
@@ -38,23 +38,23 @@ func (in intent) fields() fieldset.Set {
 func (e *Engine) readConfig(t *schema.Type, live, config document.Value, version string) (intent, error) {
 	reset := e.options.Reset[version]
 	markers := e.options.Unset && mayContainMarker(config)
-	in, done := e.walk(t, live, config, reset, markers)
+	intended, done := e.walk(t, live, config, reset, markers)
 	if !done {
 		// The configuration is invalid or contains markers that configWalker does not support, or Options.plain is set.
 		var err error
-		if in, err = e.readInSteps(t, live, config, reset, markers); err != nil {
+		if intended, err = e.readInSteps(t, live, config, reset, markers); err != nil {
 			return intent{}, err
 		}
 	}
-	if !in.unset.IsEmpty() && e.options.Default != nil {
-		in.fieldsV1 = e.fieldsWithDefaults(t, in).Difference(untrackedFields).RecursiveDifference(reset).FieldsV1()
+	if !intended.unset.IsEmpty() && e.options.Default != nil {
+		intended.fieldsV1 = e.fieldsWithDefaults(t, intended).Difference(untrackedFields).RecursiveDifference(reset).FieldsV1()
 	}
-	return in, nil
+	return intended, nil
 }
 
 // walk computes the intent of a configuration in one pass. done is false if configWalker can't read the configuration,
-// or if Options.plain disables it.
-func (e *Engine) walk(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
+// or if Options.plain disables configWalker.
+func (e *Engine) walk(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (intended intent, done bool) {
 	if e.options.plain {
 		return intent{}, false
 	}
@@ -70,24 +70,24 @@ func (e *Engine) readInSteps(t *schema.Type, live, config document.Value, reset 
 	if err := cmp.Or(validate(t, live, config, e.options.Unset), err); err != nil {
 		return intent{}, err
 	}
-	in, done := e.walk(t, live, rest, reset, false)
+	intended, done := e.walk(t, live, rest, reset, false)
 	if !done {
-		in = readPlain(t, live, rest, reset)
+		intended = readPlain(t, live, rest, reset)
 	}
 	if !unset.IsEmpty() {
-		in.unset = unset
-		in.merged = remove(t, in.merged, unset)
-		in.fieldsV1 = in.fields().Union(unset).Difference(untrackedFields).RecursiveDifference(reset).FieldsV1()
+		intended.unset = unset
+		intended.merged = removeFields(t, intended.merged, unset)
+		intended.fieldsV1 = intended.fields().Union(unset).Difference(untrackedFields).RecursiveDifference(reset).FieldsV1()
 	}
-	return in, nil
+	return intended, nil
 }
 
 // fieldsWithDefaults returns the field set that the applier will own. If defaulting sets a field at which the
 // configuration has an unset marker, the applier owns the default as if it had applied that value (KEP-5051).
-func (e *Engine) fieldsWithDefaults(t *schema.Type, in intent) fieldset.Set {
-	defaulted := e.options.Default(in.merged)
-	restored := pathsOf(t, defaulted).Intersection(in.unset)
-	return in.fields().Difference(restored).Union(fieldsOf(t, defaulted).Covered(restored))
+func (e *Engine) fieldsWithDefaults(t *schema.Type, intended intent) fieldset.Set {
+	defaulted := e.options.Default(intended.merged)
+	restored := pathsOf(t, defaulted).Intersection(intended.unset)
+	return intended.fields().Difference(restored).Union(fieldsOf(t, defaulted).Covered(restored))
 }
 
 // readPlain computes the intent of a valid configuration without markers in separate steps. It is the plain

@@ -13,10 +13,10 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// elements returns the path element of each item of a granular list: its keys, or its value in a list of type set.
-// Items without a valid path element get the zero element; the error describes the first such item.
+// elements returns the path element of each item of a granular list: the keys of the item, or its value in a list of
+// type set. Items without a valid path element get the zero element; the error describes the first such item.
 //
-// All elements are encoded into one buffer, so that a list of any length costs two allocations.
+// All elements are encoded into one buffer, so a list of any length costs two allocations.
 func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemError) {
 	count := list.Len()
 	if count == 0 {
@@ -57,8 +57,8 @@ type itemError struct {
 	problem string
 }
 
-// appendElement appends the path element of a list item in its FieldsV1 encoding, without the prefix of its kind.
-// problem is empty if the item has a valid path element.
+// appendElement appends the path element of a list item to dst, in its FieldsV1 encoding without the prefix k: or v:,
+// and returns the result as spelled. problem is empty if the item has a valid path element.
 func appendElement(dst []byte, l *schema.List, item document.Value) (kind fieldset.ElementKind, spelled []byte, problem string) {
 	if l.Relationship == schema.Keyed {
 		spelled, problem = appendKey(dst, l, item)
@@ -75,8 +75,8 @@ func elementOf(l *schema.List, item document.Value) (e fieldset.Element, ok bool
 	return fastset.Element(kind, string(spelled)), problem == ""
 }
 
-// appendSetValue appends the path element of an item of a list of type set, which is the item itself. It returns a
-// problem if the item is not a scalar.
+// appendSetValue appends the path element of an item of a list of type set, which is the item itself. The second result
+// describes the problem if the item is not a scalar.
 func appendSetValue(dst []byte, item document.Value) ([]byte, string) {
 	if !item.IsScalar() {
 		return dst, fmt.Sprintf("expected a string, number or boolean, as the list is a set; received %s", describe(item))
@@ -85,7 +85,8 @@ func appendSetValue(dst []byte, item document.Value) ([]byte, string) {
 }
 
 // appendKey appends the path element of an item of a list of type map. A missing key field takes its default; without a
-// default it is omitted from the path element. It returns a problem if the item is not a map or has no key.
+// default it is omitted from the path element. The second result describes the problem if the item is not a map or has
+// no key.
 func appendKey(dst []byte, l *schema.List, item document.Value) ([]byte, string) {
 	if item.Kind() != document.Map {
 		return dst, fmt.Sprintf("expected a map with the key %s, received %s", keyNames(l), describe(item))
@@ -127,8 +128,8 @@ func sameItem(l *schema.List, a, b document.Value) bool {
 	return true
 }
 
-// keyValue returns the value of a key field in a list item. If the item does not set the key field, it returns the
-// key's default, or an absent value if there is no default.
+// keyValue returns the value of the key field in item. If item does not set the key field, keyValue returns the default
+// of the key, or an absent value if there is no default.
 func keyValue(key schema.Key, item document.Value) document.Value {
 	if v := item.Get(key.Name); !v.IsAbsent() {
 		return v
@@ -176,7 +177,7 @@ func newElementIndex(elements []fieldset.Element) elementIndex {
 	return x
 }
 
-// find returns the index of the first item with the path element e, -1 if there is none.
+// find returns the index of the first item with the path element e, -1 if no item has it.
 func (x elementIndex) find(e fieldset.Element) int {
 	if x.first == nil {
 		return slices.Index(x.elements, e)
@@ -213,8 +214,8 @@ type selectedItem struct {
 // each list item. For larger sets, selectByIndex looks up each list item in the set.
 const maxLinearElements = 4
 
-// selectItems appends to selected the items of a granular list whose path elements are in the first level of a set, in
-// the order of the list.
+// selectItems appends to selected the items of a granular list whose path elements are in the first level of set. The
+// appended items are in the order of the list.
 func selectItems(selected []selectedItem, l *schema.List, list document.Value, set fieldset.Set) []selectedItem {
 	if set.Len() > maxLinearElements {
 		return selectByIndex(selected, l, list, set)
@@ -262,8 +263,9 @@ func selectByIndex(selected []selectedItem, l *schema.List, list document.Value,
 	return selected
 }
 
-// selectInSetOrder appends to selected the items of a granular list whose path elements are in the first level of a
-// set, in the order of the set; duplicates are in the order of the list. It returns nil if v is not a granular list.
+// selectInSetOrder appends to selected the items of the granular list v whose path elements are in the first level of
+// set. The appended items are in the order of set, and duplicates in the order of v. It returns nil if v is not a
+// granular list.
 func selectInSetOrder(selected []selectedItem, t *schema.Type, v document.Value, set fieldset.Set) []selectedItem {
 	if v.Kind() != document.List || t.List == nil || t.List.Relationship == schema.Atomic {
 		return nil
@@ -273,8 +275,8 @@ func selectInSetOrder(selected []selectedItem, t *schema.Type, v document.Value,
 	return selected
 }
 
-// childOf returns the field or the first list item of v that the path element e selects, an absent value if there is
-// none. items is the result of selectInSetOrder for v and a set; setIndex is the index of e in that set.
+// childOf returns the field or the first list item of v that the path element e selects, or an absent value if v has no
+// such child. items is the result of selectInSetOrder for v and a set; setIndex is the index of e in that set.
 func childOf(v document.Value, items []selectedItem, e fieldset.Element, setIndex int) document.Value {
 	if e.Kind() == fieldset.FieldName {
 		return v.Get(e.Name())
@@ -294,7 +296,7 @@ const (
 	listShape              // a granular list, or null in place of one
 )
 
-// shapeOf returns the shape of a value. A nil type means an undeclared field, which is untyped.
+// shapeOf returns the shape of v. If t is nil, v is the value of an undeclared field, which is untyped.
 func shapeOf(t *schema.Type, v document.Value) shape {
 	if t == nil {
 		t = schema.Untyped

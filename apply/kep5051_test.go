@@ -514,7 +514,7 @@ func TestUnsetAfterUpdates(t *testing.T) {
 			if !s.live.Document.Get("number").IsAbsent() {
 				t.Errorf("document = %v, want it without number", s.live.Document)
 			}
-			// The other manager sets the fields again and takes them over.
+			// The manager kubectl sets the unset fields again and becomes their only owner.
 			s.update("kubectl", c.after)
 			if fields, _ := s.entry("m1").Fields(); fields.Has(mustPath(".number")) || fields.Has(mustPath(`.items[name="a"].value`)) {
 				t.Errorf("after an update by kubectl, m1 owns\n%v\nwant none of the updated fields", fields)
@@ -565,7 +565,7 @@ func TestUnsetAcrossRequests(t *testing.T) {
 	s.wantOwners("m1 .number", "m2 .text .map.a .map.b .number", "m3/Update .flag")
 }
 
-// TestUnsetReleased: an apply without the marker releases the field, so that another manager can set it.
+// TestUnsetReleased: an apply without the marker releases the field; another manager can then set it.
 func TestUnsetReleased(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: {k8s_io__value: unset}, text: x}`)
@@ -676,8 +676,8 @@ func TestUnsetErrors(t *testing.T) {
 	}
 }
 
-// TestUnsetErrorsWithoutSchema: a kind without a schema accepts any field, so that only splitMarkers rejects a marker
-// at the root.
+// TestUnsetErrorsWithoutSchema: a kind without a schema accepts any field, so only splitMarkers rejects a marker at the
+// root.
 func TestUnsetErrorsWithoutSchema(t *testing.T) {
 	s := newScript(t, Options{Unset: true, Versions: OneVersion("v1", schema.Untyped)})
 	s.apply("m1", `a: 1`)

@@ -145,7 +145,7 @@ func TestMerge(t *testing.T) {
 			live, config, want := parse(c.live), parse(c.config), parse(c.want)
 			var m merger
 			if got := m.merge(testKind, live, config); !document.Equal(got, want) {
-				t.Errorf("got  %v\nwant %v", got, want)
+				t.Errorf("merge() =\n%v\nwant\n%v", got, want)
 			}
 			a, _ := testOracle.typed(live, "v1")
 			b, err := testOracle.typed(config, "v1")
@@ -231,7 +231,7 @@ func TestFieldsOf(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			doc := parse(c.doc)
 			if got, want := fieldsOf(testKind, doc), pathSet(c.want); !got.Equal(want) {
-				t.Errorf("got\n%vwant\n%v", got, want)
+				t.Errorf("fieldsOf() =\n%vwant\n%v", got, want)
 			}
 			theirs, err := testOracle.typed(doc, "v1", typed.AllowDuplicates)
 			if err != nil {
@@ -276,7 +276,8 @@ func TestCompare(t *testing.T) {
 			before, after := parse(c.before), parse(c.after)
 			got := new(Engine).compare(testKind, before, after)
 			if !got.Added.Equal(pathSet(c.added)) || !got.Modified.Equal(pathSet(c.modified)) || !got.Removed.Equal(pathSet(c.removed)) {
-				t.Errorf("unexpected result of compare():\nAdded\n%vModified\n%vRemoved\n%v", got.Added, got.Modified, got.Removed)
+				t.Errorf("compare():\nAdded\n%vModified\n%vRemoved\n%vwant added %q, modified %q, removed %q",
+					got.Added, got.Modified, got.Removed, c.added, c.modified, c.removed)
 			}
 			a, _ := testOracle.typed(before, "v1")
 			b, _ := testOracle.typed(after, "v1")
@@ -287,7 +288,7 @@ func TestCompare(t *testing.T) {
 			if theirs.Added.String() != strings.TrimSuffix(got.Added.String(), "\n") ||
 				theirs.Modified.String() != strings.TrimSuffix(got.Modified.String(), "\n") ||
 				theirs.Removed.String() != strings.TrimSuffix(got.Removed.String(), "\n") {
-				t.Errorf("structured-merge-diff: Compare() =\n%v", theirs)
+				t.Errorf("structured-merge-diff: Compare() =\n%v\nwant the result of compare():\nAdded\n%vModified\n%vRemoved\n%v", theirs, got.Added, got.Modified, got.Removed)
 			}
 		})
 	}
@@ -330,7 +331,7 @@ func TestValidate(t *testing.T) {
 	}
 	t.Run("no manager", func(t *testing.T) {
 		_, err := newScript(t).tryApply("", `number: 1`, false)
-		if err == nil || !strings.Contains(err.Error(), "expected the name of a field manager") {
+		if err == nil || !strings.Contains(err.Error(), "Request.Manager must be set") {
 			t.Errorf("Apply() error = %v, want an error about the missing field manager", err)
 		}
 	})

@@ -35,7 +35,8 @@ func equalExceptEmptied(ours, theirs document.Value) bool {
 }
 
 // withoutKeylessItems returns the object as upstream's pruning would leave it: an owned list item whose key fields have
-// lost their last owner is removed from the document and from the field sets of its owners.
+// lost their last owner is removed from the document and from the field sets of its owners. before are the managed
+// fields entries before the request.
 func withoutKeylessItems(o Object, before []Entry) Object {
 	var lost upstreamLoss
 	o.Document = lost.without(o.Document, ownedFields(o.Entries), ownedFields(before), nil)
@@ -61,22 +62,22 @@ func ownedFields(entries []Entry) (all fieldset.Set) {
 // upstreamLoss collects the owned list items that upstream removes because no manager owns their key fields any more.
 type upstreamLoss struct{ fields fieldset.Set }
 
-// without returns the value part as upstream leaves it. before and owned are the owned fields below part, before and
-// after the request; at is the path of part.
-func (l *upstreamLoss) without(part document.Value, owned, before fieldset.Set, at fieldset.Path) document.Value {
+// without returns part, the value at path, as upstream leaves it. before and owned are the fields below path that had
+// an owner before the request and that have one after it.
+func (l *upstreamLoss) without(part document.Value, owned, before fieldset.Set, path fieldset.Path) document.Value {
 	switch part.Kind() {
 	case document.Map:
 		var fields []document.Field
 		for name, v := range part.Fields() {
 			e := fieldset.NameElement(name)
-			fields = append(fields, document.Field{Name: name, Value: l.without(v, subsetBelow(owned, e), subsetBelow(before, e), append(at[:len(at):len(at)], e))})
+			fields = append(fields, document.Field{Name: name, Value: l.without(v, subsetBelow(owned, e), subsetBelow(before, e), append(path[:len(path):len(path)], e))})
 		}
 		return document.NewMap(fields...)
 	case document.List:
 		var items []document.Value
 		for _, item := range part.Items() {
 			e, isOwned := ownedItem(owned, item)
-			itemPath := append(at[:len(at):len(at)], e)
+			itemPath := append(path[:len(path):len(path)], e)
 			if isOwned && isKeyless(owned, before, e) {
 				l.add(owned, itemPath)
 				continue
@@ -91,7 +92,8 @@ func (l *upstreamLoss) without(part document.Value, owned, before fieldset.Set, 
 	return part
 }
 
-// ownedItem returns the path element in owned that identifies a list item; isOwned is false if there is none.
+// ownedItem returns the path element in owned that identifies the list item; isOwned is false if owned has no such
+// element.
 func ownedItem(owned fieldset.Set, item document.Value) (e fieldset.Element, isOwned bool) {
 	for i := range owned.Len() {
 		if e = owned.Element(i); e.Kind() == fieldset.Key && hasKeys(item, e.KeyFields()) {
@@ -109,14 +111,14 @@ func (l *upstreamLoss) add(owned fieldset.Set, item fieldset.Path) {
 	}
 }
 
-// isKeyless reports whether a list item is owned and its key fields had an owner before the request, but have none
-// after it.
+// isKeyless reports whether the list item e is owned, and none of its key fields has an owner after the request
+// although one of them had an owner before it.
 func isKeyless(owned, before fieldset.Set, e fieldset.Element) bool {
 	now, isMember := owned.Below(e)
 	return isMember && !containsAnyKey(now, e.KeyFields()) && containsAnyKey(subsetBelow(before, e), e.KeyFields())
 }
 
-// subsetBelow returns the subset of s below a path element.
+// subsetBelow returns the subset of s below the path element e, with paths relative to e.
 func subsetBelow(s fieldset.Set, e fieldset.Element) fieldset.Set {
 	all, _ := s.Below(e)
 	return all

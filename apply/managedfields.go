@@ -44,7 +44,7 @@ type managedFields struct {
 const BeforeFirstApply = "before-first-apply"
 
 // readManagedForApply reads the managed fields entries of an object for an apply. If the object exists without entries,
-// it adds an entry of the manager BeforeFirstApply for all fields of the object, so that the apply conflicts instead of
+// it adds an entry of the manager BeforeFirstApply for all fields of the object, so the apply conflicts instead of
 // overwriting these fields.
 func (e *Engine) readManagedForApply(live Object, t *schema.Type, r Request) (*managedFields, error) {
 	o, err := e.readManaged(live.Entries)
@@ -107,112 +107,112 @@ func (e *Engine) reconcileEntry(m *managedEntry, t *schema.Type) error {
 	return nil
 }
 
-// decode decodes the field set into o.set, unless it is decoded already. It returns an EntryError if FieldsV1 is
+// decode decodes the field set into m.set, unless it is decoded already. It returns an EntryError if FieldsV1 is
 // invalid.
-func (o *managedEntry) decode() (err error) {
-	if o.decoded {
+func (m *managedEntry) decode() (err error) {
+	if m.decoded {
 		return nil
 	}
-	if o.set, err = o.entry.Fields(); err != nil {
-		return &EntryError{Index: o.index, Problem: "expected a field set", Err: err}
+	if m.set, err = m.entry.Fields(); err != nil {
+		return &EntryError{Index: m.index, Problem: "expected a field set", Err: err}
 	}
-	o.decoded = true
+	m.decoded = true
 	return nil
 }
 
-// difference returns the fields that the entry o owns and the entry other does not. It decodes the field sets only if
-// it can't compare them as FieldsV1.
-func (o *managedEntry) difference(other *managedEntry) (fieldset.Set, error) {
-	if !o.decoded && !other.decoded {
-		if missing, ok := fastset.Difference(o.entry.FieldsV1, other.entry.FieldsV1); ok {
+// difference returns the fields that the entry m owns and the entry other does not own. It decodes the field sets only
+// if it can't compare their FieldsV1 texts.
+func (m *managedEntry) difference(other *managedEntry) (fieldset.Set, error) {
+	if !m.decoded && !other.decoded {
+		if missing, ok := fastset.Difference(m.entry.FieldsV1, other.entry.FieldsV1); ok {
 			return missing, nil
 		}
 	}
-	if err := cmp.Or(o.decode(), other.decode()); err != nil {
+	if err := cmp.Or(m.decode(), other.decode()); err != nil {
 		return fieldset.Set{}, err
 	}
-	return o.set.Difference(other.set), nil
+	return m.set.Difference(other.set), nil
 }
 
-// restrictTo returns a subset of the entry's field set that contains at least the members at or below the given paths;
-// it may contain other members, too. The result is valid until the arena is reset.
-func (o *managedEntry) restrictTo(arena *fastset.Arena, paths fieldset.Set) (fieldset.Set, error) {
-	if !o.decoded {
-		if restricted, ok := arena.Project(o.entry.FieldsV1, paths); ok {
+// restrictTo returns a subset of the entry's field set that contains at least the members at or below paths; it may
+// contain further members. The result is valid until the arena is reset.
+func (m *managedEntry) restrictTo(arena *fastset.Arena, paths fieldset.Set) (fieldset.Set, error) {
+	if !m.decoded {
+		if restricted, ok := arena.Project(m.entry.FieldsV1, paths); ok {
 			return restricted, nil
 		}
 	}
-	err := o.decode()
-	return o.set, err
+	err := m.decode()
+	return m.set, err
 }
 
 // fields returns the field set of the i-th entry.
-func (o *managedFields) fields(i int) (fieldset.Set, error) {
-	err := o.list[i].decode()
-	return o.list[i].set, err
+func (managed *managedFields) fields(i int) (fieldset.Set, error) {
+	err := managed.list[i].decode()
+	return managed.list[i].set, err
 }
 
-// find returns the index of the entry with the same identity as the argument, -1 if there is none.
-func (o *managedFields) find(entry Entry) int {
-	return slices.IndexFunc(o.list, func(m managedEntry) bool { return m.entry.sameManager(entry) })
+// find returns the index in list of the entry with the same identity as entry, -1 if list contains no such entry.
+func (managed *managedFields) find(entry Entry) int {
+	return slices.IndexFunc(managed.list, func(m managedEntry) bool { return m.entry.sameManager(entry) })
 }
 
 // maxLinearEntries is the maximum number of entries that readManaged searches linearly; for more entries it builds a
 // map.
 const maxLinearEntries = 16
 
-// findIndexed is the variant of find for readManaged, which appends each entry that is not found. indexes maps the
-// identity of an entry to its index; if indexes is nil, findIndexed searches linearly. findIndexed adds an entry that
-// is not found to indexes, with the index at which the caller will append the entry.
-func (o *managedFields) findIndexed(indexes map[[4]string]int, entry Entry) int {
+// findIndexed is the variant of find for readManaged, which appends each entry that is not found to list. indexes maps
+// the identity of an entry to its index in list; if indexes is nil, findIndexed searches list linearly. If the entry is
+// not found, findIndexed adds it to indexes, with the index that it will have in list, and returns -1.
+func (managed *managedFields) findIndexed(indexes map[[4]string]int, entry Entry) int {
 	if indexes == nil {
-		return o.find(entry)
+		return managed.find(entry)
 	}
 	identity := entry.identity()
 	if existing, ok := indexes[identity]; ok {
 		return existing
 	}
-	indexes[identity] = len(o.list)
+	indexes[identity] = len(managed.list)
 	return -1
 }
 
 // setsByVersion returns the field sets of all entries, grouped by version.
-func (o *managedFields) setsByVersion() (map[string][]fieldset.Set, error) {
+func (managed *managedFields) setsByVersion() (map[string][]fieldset.Set, error) {
 	sets := map[string][]fieldset.Set{}
-	for i := range o.list {
-		set, err := o.fields(i)
+	for i := range managed.list {
+		set, err := managed.fields(i)
 		if err != nil {
 			return nil, err
 		}
-		version := o.list[i].entry.APIVersion
+		version := managed.list[i].entry.APIVersion
 		sets[version] = append(sets[version], set)
 	}
 	return sets, nil
 }
 
-// recordApply sets the field set of the applier's entry to the field set of its configuration. It returns the index of
-// the entry as self, and a copy of the entry before the change as previous. previous is nil if the applier had no
-// entry, or if its field set did not change.
-func (o *managedFields) recordApply(entry Entry, in intent) (self int, previous *managedEntry) {
-	entry.FieldsV1 = in.fieldsV1
-	if self = o.find(entry); self < 0 {
-		o.list = append(o.list, managedEntry{entry: entry, changed: in.fieldsV1 != emptyFieldsV1})
-		return len(o.list) - 1, nil
+// recordApply sets the field set of the applier's entry to the field set of its configuration. self is the index of the
+// entry, and previous is a copy of the entry before the change. previous is nil if the applier had no entry, or if its
+// field set did not change.
+func (managed *managedFields) recordApply(entry Entry, intended intent) (self int, previous *managedEntry) {
+	entry.FieldsV1 = intended.fieldsV1
+	if self = managed.find(entry); self < 0 {
+		managed.list = append(managed.list, managedEntry{entry: entry, changed: intended.fieldsV1 != emptyFieldsV1})
+		return len(managed.list) - 1, nil
 	}
-	m := &o.list[self]
+	m := &managed.list[self]
 	sameVersion := m.entry.APIVersion == entry.APIVersion
-	if sameVersion && m.entry.FieldsV1 == in.fieldsV1 && !o.engine.options.plain {
+	if sameVersion && m.entry.FieldsV1 == intended.fieldsV1 && !managed.engine.options.plain {
 		return self, nil
 	}
 	previousEntry := *m
 	if !m.decoded {
-		// Both FieldsV1 texts are in the canonical encoding, so that different texts are different field sets.
-		m.entry.APIVersion, m.entry.FieldsV1, m.changed = entry.APIVersion, in.fieldsV1, true
+		// Both FieldsV1 texts are in the canonical encoding, so different texts are different field sets.
+		m.entry.APIVersion, m.entry.FieldsV1, m.changed = entry.APIVersion, intended.fieldsV1, true
 		return self, &previousEntry
 	}
-	m.set = in.fields()
+	m.set = intended.fields()
 	if !sameVersion || !m.set.Equal(previousEntry.set) {
-		m.entry.APIVersion, m.entry.FieldsV1 = entry.APIVersion, in.fieldsV1
+		m.entry.APIVersion, m.entry.FieldsV1 = entry.APIVersion, intended.fieldsV1
 		m.reencode, m.changed = false, true
 	}
 	return self, &previousEntry
@@ -224,26 +224,26 @@ const noEntry = -1
 // disownChanged removes the fields that were changed or removed from all entries except the entry with the index
 // except. If one of these entries owns a field that was added, modified or removed by an unset marker, the field is a
 // conflict; disownChanged returns a ConflictError unless all conflicts are forced.
-func (o *managedFields) disownChanged(c *versionedChanges, except int, r Request) error {
+func (managed *managedFields) disownChanged(c *versionedChanges, except int, r Request) error {
 	if c.unchanged {
 		return nil
 	}
 	var conflicts []conflictCandidate
-	losses := make([]fieldset.Set, len(o.list))
-	for i := range o.list {
+	losses := make([]fieldset.Set, len(managed.list))
+	for i := range managed.list {
 		if i == except {
 			continue
 		}
-		changes, err := c.at(o.list[i].entry.APIVersion)
+		changes, err := c.changesAt(managed.list[i].entry.APIVersion)
 		switch {
 		case isVersionGone(err):
-			losses[i], err = o.dropEntry(i)
+			losses[i], err = managed.dropEntry(i)
 		case except == noEntry && errors.Is(err, ErrConversionUnavailable):
-			o.kept, err = append(o.kept, o.list[i].entry), nil
+			managed.kept, err = append(managed.kept, managed.list[i].entry), nil
 		case err == nil:
 			var conflicting fieldset.Set
-			if conflicting, losses[i], err = o.lostFields(i, changes); !conflicting.IsEmpty() {
-				conflicts = append(conflicts, conflictCandidate{o.list[i].entry, conflicting, changes})
+			if conflicting, losses[i], err = managed.lostFields(i, changes); !conflicting.IsEmpty() {
+				conflicts = append(conflicts, conflictCandidate{managed.list[i].entry, conflicting, changes})
 			}
 		}
 		if err != nil {
@@ -253,90 +253,90 @@ func (o *managedFields) disownChanged(c *versionedChanges, except int, r Request
 	if err := checkConflicts(conflicts, r); err != nil {
 		return err
 	}
-	return o.removeFields(losses)
+	return managed.removeFields(losses)
 }
 
 // dropEntry adds the i-th entry to o.dropped, because its version no longer exists, and returns its whole field set,
 // which the caller removes from the entry.
-func (o *managedFields) dropEntry(i int) (all fieldset.Set, err error) {
-	o.dropped = append(o.dropped, o.list[i].entry)
-	return o.fields(i)
+func (managed *managedFields) dropEntry(i int) (all fieldset.Set, err error) {
+	managed.dropped = append(managed.dropped, managed.list[i].entry)
+	return managed.fields(i)
 }
 
-// lostFields returns as all the fields of the i-th entry that were changed or removed, and as conflicting the subset of
-// all that conflicts.
-func (o *managedFields) lostFields(i int, changes changesAtVersion) (conflicting, all fieldset.Set, err error) {
-	if conflicting, err = o.intersection(i, changes.conflicting); err != nil {
+// lostFields returns two subsets of the i-th entry's field set: all contains the fields that were added, modified or
+// removed; conflicting is the subset of all that conflicts.
+func (managed *managedFields) lostFields(i int, changes changesAtVersion) (conflicting, all fieldset.Set, err error) {
+	if conflicting, err = managed.intersection(i, changes.conflicting); err != nil {
 		return conflicting, all, err
 	}
-	removed, err := o.intersection(i, changes.tracked.Removed)
+	removed, err := managed.intersection(i, changes.tracked.Removed)
 	return conflicting, conflicting.Union(removed), err
 }
 
 // removeFields removes losses[i] from the field set of the i-th entry, for every i.
-func (o *managedFields) removeFields(losses []fieldset.Set) error {
+func (managed *managedFields) removeFields(losses []fieldset.Set) error {
 	for i, loss := range losses {
 		if loss.IsEmpty() {
 			continue
 		}
-		set, err := o.fields(i)
+		set, err := managed.fields(i)
 		if err != nil {
 			return err
 		}
-		o.list[i].setFields(set.Difference(loss))
+		managed.list[i].setFields(set.Difference(loss))
 	}
 	return nil
 }
 
 // intersection returns the subset of fields that the i-th entry owns. Most entries own none of the changed fields; a
 // search in FieldsV1 finds that out without decoding the field set.
-func (o *managedFields) intersection(i int, fields fieldset.Set) (fieldset.Set, error) {
+func (managed *managedFields) intersection(i int, fields fieldset.Set) (fieldset.Set, error) {
 	if fields.IsEmpty() {
 		return fieldset.Set{}, nil
 	}
-	if !o.list[i].decoded && !o.engine.options.plain {
-		if result, ok := fastset.Intersection(o.list[i].entry.FieldsV1, fields); ok {
+	if !managed.list[i].decoded && !managed.engine.options.plain {
+		if result, ok := fastset.Intersection(managed.list[i].entry.FieldsV1, fields); ok {
 			return result, nil
 		}
 	}
-	set, err := o.fields(i)
+	set, err := managed.fields(i)
 	return set.Intersection(fields), err
 }
 
-// addFields adds fields to the managed fields entry with the identity of entry and sets its time. It creates the entry
-// if necessary. It does nothing if the set is empty.
-func (o *managedFields) addFields(entry Entry, set fieldset.Set, now time.Time) error {
+// addFields adds set to the managed fields entry with the identity of entry, and sets the time of that entry to now. It
+// creates the entry if necessary. It does nothing if set is empty.
+func (managed *managedFields) addFields(entry Entry, set fieldset.Set, now time.Time) error {
 	if set.IsEmpty() {
 		return nil
 	}
-	self := o.find(entry)
+	self := managed.find(entry)
 	if self < 0 {
 		entry.Time = now.UTC().Truncate(time.Second)
-		o.list = append(o.list, managedEntry{entry: entry, set: set, decoded: true, reencode: true, changed: true})
+		managed.list = append(managed.list, managedEntry{entry: entry, set: set, decoded: true, reencode: true, changed: true})
 		return nil
 	}
-	old, err := o.fields(self)
+	old, err := managed.fields(self)
 	if err != nil {
 		return err
 	}
-	o.list[self].setFields(old.Union(set))
-	o.setTime(self, now)
+	managed.list[self].setFields(old.Union(set))
+	managed.setTime(self, now)
 	return nil
 }
 
 // setFields replaces the field set of the entry, which must be decoded.
-func (o *managedEntry) setFields(set fieldset.Set) {
-	if !set.Equal(o.set) {
-		o.set, o.reencode, o.changed = set, true, true
+func (m *managedEntry) setFields(set fieldset.Set) {
+	if !set.Equal(m.set) {
+		m.set, m.reencode, m.changed = set, true, true
 	}
 }
 
 // setTime sets the time of the i-th entry to now in UTC, truncated to seconds.
-func (o *managedFields) setTime(i int, now time.Time) {
+func (managed *managedFields) setTime(i int, now time.Time) {
 	now = now.UTC().Truncate(time.Second)
-	if !o.list[i].entry.Time.Equal(now) {
-		o.list[i].entry.Time = now
-		o.list[i].changed = true
+	if !managed.list[i].entry.Time.Equal(now) {
+		managed.list[i].entry.Time = now
+		managed.list[i].changed = true
 	}
 }
 
@@ -344,41 +344,42 @@ func (o *managedFields) setTime(i int, now time.Time) {
 const emptyFieldsV1 = "{}"
 
 // hasFields reports whether the field set of the entry is not empty.
-func (o *managedEntry) hasFields() bool {
-	if o.decoded {
-		return !o.set.IsEmpty()
+func (m *managedEntry) hasFields() bool {
+	if m.decoded {
+		return !m.set.IsEmpty()
 	}
-	return o.entry.FieldsV1 != emptyFieldsV1
+	return m.entry.FieldsV1 != emptyFieldsV1
 }
 
 // result returns the Result of an apply or update whose new document is doc.
-func (o *managedFields) result(live Object, doc document.Value, c *versionedChanges) Result {
+func (managed *managedFields) result(live Object, doc document.Value, c *versionedChanges) Result {
 	unchanged := c.unchanged && !live.Document.IsAbsent()
 	if unchanged {
 		doc = live.Document
 	}
 	return Result{
-		Object:  Object{Document: doc, Entries: o.entries(live.Entries)},
-		NoOp:    unchanged && !o.anyChanged(),
-		Dropped: o.dropped,
-		Kept:    o.kept,
+		Object:  Object{Document: doc, Entries: managed.entries(live.Entries)},
+		NoOp:    unchanged && !managed.anyChanged(),
+		Dropped: managed.dropped,
+		Kept:    managed.kept,
 		changes: c,
 	}
 }
 
 // anyChanged reports whether any entry was added, changed or removed.
-func (o *managedFields) anyChanged() bool {
-	return o.entryRemoved || len(o.dropped) > 0 || slices.ContainsFunc(o.list, func(m managedEntry) bool { return m.changed })
+func (managed *managedFields) anyChanged() bool {
+	return managed.entryRemoved || len(managed.dropped) > 0 ||
+		slices.ContainsFunc(managed.list, func(m managedEntry) bool { return m.changed })
 }
 
 // entries returns the new managed fields entries, sorted, with encoded field sets and without entries that own no
 // fields. If no entry changed, it returns the live entries.
-func (o *managedFields) entries(live []Entry) []Entry {
-	if !o.anyChanged() {
+func (managed *managedFields) entries(live []Entry) []Entry {
+	if !managed.anyChanged() {
 		return live
 	}
-	entries := make([]Entry, 0, len(o.list))
-	for _, m := range o.list {
+	entries := make([]Entry, 0, len(managed.list))
+	for _, m := range managed.list {
 		if !m.hasFields() {
 			continue
 		}

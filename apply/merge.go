@@ -38,13 +38,13 @@ func (m *merger) merge(t *schema.Type, live, config document.Value) document.Val
 	return config
 }
 
-// isEmptyAs reports whether a value contains nothing if it is read as a container of this kind: it is an empty
-// container, null, or a value of any other kind.
+// isEmptyAs reports whether v contributes no fields or items when it is merged as a container of the given kind, a map
+// or a list: v is an empty container, null, absent, or a value of any other kind.
 func isEmptyAs(v document.Value, container document.Kind) bool {
 	return v.Kind() != container || v.Len() == 0
 }
 
-// asKind returns v if its kind is the argument kind, and an absent value otherwise.
+// asKind returns v, or an absent value if v does not have the given kind.
 func asKind(v document.Value, kind document.Kind) document.Value {
 	if v.Kind() != kind {
 		return document.Value{}
@@ -84,7 +84,7 @@ func (m *merger) mergeMaps(t *schema.Map, live, config document.Value) document.
 }
 
 // compareNames compares the i-th name of map a with the j-th name of map b. An index past the last name of its map
-// sorts last. The callers use compareNames to walk two maps in the order of their names.
+// sorts last. Callers use compareNames to walk two maps in parallel, in the order of their names.
 func compareNames(a document.Value, i int, b document.Value, j int) int {
 	switch {
 	case i == a.Len():
@@ -99,8 +99,8 @@ func compareNames(a document.Value, i int, b document.Value, j int) int {
 	return 1
 }
 
-// mergeLists merges two granular lists item by item. The items of config keep their order; see listMerger for the
-// positions of the live items that are not in config.
+// mergeLists merges two granular lists item by item. The items of config keep their order; listMerger describes where
+// the live items that are not in config are placed.
 func (m *merger) mergeLists(t *schema.List, live, config document.Value) document.Value {
 	if config.Len() == 0 {
 		return live
@@ -124,8 +124,7 @@ type matching struct {
 	duplicate []bool
 }
 
-// newMatching returns a matching without pairs for a live list of liveLen items and a list of configLen items in the
-// configuration.
+// newMatching returns a matching without pairs for a live list of liveLen items and an applied list of configLen items.
 func newMatching(liveLen, configLen int) matching {
 	both := make([]int, liveLen+configLen)
 	for i := range both {
@@ -134,7 +133,7 @@ func newMatching(liveLen, configLen int) matching {
 	return matching{toConfig: both[:liveLen], toLive: both[liveLen:]}
 }
 
-// matchElements matches the items of two lists by their path elements.
+// matchElements matches the items of the lists live and config by their path elements.
 func matchElements(l *schema.List, live, config document.Value) matching {
 	liveItems, _ := elements(l, live)
 	configItems, _ := elements(l, config)
@@ -150,8 +149,8 @@ func matchElements(l *schema.List, live, config document.Value) matching {
 	return m
 }
 
-// liveItem returns the live item that the j-th item of config is merged with, absent if there is none. Duplicate live
-// items are replaced, not merged, as in structured-merge-diff.
+// liveItem returns the live item into which the j-th item of config is merged, absent if there is no such item.
+// Duplicate live items are replaced, not merged, as in structured-merge-diff.
 func (m *matching) liveItem(live document.Value, j int) document.Value {
 	at := m.toLive[j]
 	if at < 0 || m.duplicate != nil && m.duplicate[at] {
@@ -176,61 +175,60 @@ type listMerger struct {
 }
 
 // merge returns the merged list, which is the live list itself if nothing changed.
-func (z *listMerger) merge() document.Value {
-	z.done = make([]bool, z.config.Len())
-	z.pending = make([]int, 0, z.config.Len())
-	for j, at := range z.toLive {
+func (m *listMerger) merge() document.Value {
+	m.done = make([]bool, m.config.Len())
+	m.pending = make([]int, 0, m.config.Len())
+	for j, at := range m.toLive {
 		if at >= 0 {
-			z.pending = append(z.pending, j)
+			m.pending = append(m.pending, j)
 		}
 	}
-	mark := z.docs.Mark()
-	for i, j := 0, 0; i < z.live.Len() || j < z.config.Len(); {
-		i, j = z.step(i, j)
+	mark := m.docs.Mark()
+	for i, j := 0, 0; i < m.live.Len() || j < m.config.Len(); {
+		i, j = m.step(i, j)
 	}
-	if !z.changed && z.docs.Pushed(mark) == z.live.Len() {
-		z.docs.Drop(mark)
-		return z.live
+	if !m.changed && m.docs.Pushed(mark) == m.live.Len() {
+		m.docs.Drop(mark)
+		return m.live
 	}
-	return z.docs.List(mark)
+	return m.docs.List(mark)
 }
 
-// step appends the next item to the result, or skips a live item, and returns the next positions: i in the live list
-// and j in config.
-func (z *listMerger) step(i, j int) (nextI, nextJ int) {
-	if i < z.live.Len() {
-		at := z.toConfig[i]
+// step appends the next item to the result, or skips a live item. i and j are the current positions in the live list
+// and in config; step returns the positions after the step.
+func (m *listMerger) step(i, j int) (nextI, nextJ int) {
+	if i < m.live.Len() {
+		at := m.toConfig[i]
 		switch {
 		case at >= 0 && at == j:
-			z.addConfigItem(j, i)
+			m.addConfigItem(j, i)
 			return i + 1, j + 1
 		case at < 0:
-			z.docs.Push("", z.live.At(i))
+			m.docs.Push("", m.live.At(i))
 			return i + 1, j
-		case j < z.config.Len() && len(z.pending) > 0 && z.pending[0] != at:
-			// config contains this live item at another position: skip it here; addConfigItem adds it in the order of
-			// config.
+		case j < m.config.Len() && len(m.pending) > 0 && m.pending[0] != at:
+			// config contains this live item at another position: skip it; addConfigItem adds it when j reaches that position.
 			return i + 1, j
-		case z.done[at]:
+		case m.done[at]:
 			i++
 		}
 	}
-	if j < z.config.Len() {
-		z.addConfigItem(j, i)
+	if j < m.config.Len() {
+		m.addConfigItem(j, i)
 		return i, j + 1
 	}
 	return i, j
 }
 
 // addConfigItem appends the j-th item of config, merged with its live item, to the result. i is the current position in
-// the live list; if the live item is not at that position, the order of the list changes.
-func (z *listMerger) addConfigItem(j, i int) {
-	old := z.liveItem(z.live, j)
-	merged := z.mergeItem(j, old, z.config.At(j))
-	z.changed = z.changed || z.toLive[j] != i || merged != old
-	z.docs.Push("", merged)
-	z.done[j] = true
-	if len(z.pending) > 0 && z.pending[0] == j {
-		z.pending = z.pending[1:]
+// the live list. If the live item is not at position i, the order of the list changes, which addConfigItem records.
+func (m *listMerger) addConfigItem(j, i int) {
+	old := m.liveItem(m.live, j)
+	merged := m.mergeItem(j, old, m.config.At(j))
+	m.changed = m.changed || m.toLive[j] != i || merged != old
+	m.docs.Push("", merged)
+	m.done[j] = true
+	if len(m.pending) > 0 && m.pending[0] == j {
+		m.pending = m.pending[1:]
 	}
 }

@@ -126,8 +126,8 @@ func (o Object) AppendJSON(dst []byte) []byte {
 	})
 }
 
-// appendMapWith appends a map as JSON, except that write encodes the value of the named field. The field is added if
-// the map does not contain it.
+// appendMapWith appends the map m as JSON to dst, with the output of write as the value of the field name. It adds the
+// field if m does not contain it.
 func appendMapWith(dst []byte, m document.Value, name string, write func(dst []byte) []byte) []byte {
 	dst = append(dst, '{')
 	at, found := m.Find(name)

@@ -174,7 +174,7 @@ func TestInvalidEntries(t *testing.T) {
 	})
 }
 
-// wantEntryError checks that err is an EntryError with the given index, and that its text contains part.
+// wantEntryError fails the test unless err is an EntryError with the given index and a text that contains part.
 func wantEntryError(t *testing.T, err error, index int, part string) {
 	t.Helper()
 	var entry *EntryError
@@ -213,8 +213,8 @@ func TestDuplicateManagerEntries(t *testing.T) {
 	s.wantOwners("m .text", "other .flag")
 }
 
-// TestNoOp: applying the live values returns the live document and the live slice of entries, without a new time.
-// script checks this for every no-op.
+// TestNoOp: applying the live values returns the live document and the live slice of entries, without a new time. The
+// helper script checks this for every no-op.
 func TestNoOp(t *testing.T) {
 	s := newScript(t)
 	const config = `{apiVersion: v1, kind: Thing, metadata: {name: x}, number: 1, struct: {}, list: [], set: [b, a], items: [{name: b}, {name: a, value: 1}], map: {x: null}, free: {a: [{}]}}`

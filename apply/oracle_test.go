@@ -72,7 +72,7 @@ func fromTyped(v *typed.TypedValue) document.Value {
 	return doc
 }
 
-// outcome is the result of a request, by an engine or by structured-merge-diff, in a form that can be compared.
+// outcome is the result of a request, by an engine or by structured-merge-diff, in a form that diffOutcomes compares.
 type outcome struct {
 	doc       document.Value
 	owners    map[string]string // maps entryKey to the version and the encoded field set
@@ -123,7 +123,7 @@ func upstreamOutcome(v *typed.TypedValue, managers fieldpath.ManagedFields, err 
 	return out
 }
 
-// apply runs an apply request.
+// apply runs the apply request r on structured-merge-diff.
 func (o *oracle) apply(live Object, config document.Value, r Request) outcome {
 	liveTyped, err := o.typed(emptyIfAbsent(live.Document), r.Version, typed.AllowDuplicates)
 	if err != nil {
@@ -149,7 +149,7 @@ func (o *oracle) apply(live Object, config document.Value, r Request) outcome {
 	return upstreamOutcome(v, managers, err)
 }
 
-// update runs an update request.
+// update runs the update request r on structured-merge-diff.
 func (o *oracle) update(live Object, updated document.Value, r Request) outcome {
 	liveTyped, err := o.typed(emptyIfAbsent(live.Document), r.Version, typed.AllowDuplicates)
 	if err != nil {
@@ -164,8 +164,8 @@ func (o *oracle) update(live Object, updated document.Value, r Request) outcome 
 	return upstreamOutcome(updatedTyped, managers, err)
 }
 
-// track records an update as Kubernetes does: under a temporary manager name first, which is then merged with the
-// entry of the manager.
+// track records an update as Kubernetes does: first in the entry of a temporary manager name, which is then merged into
+// the entry of the manager me.
 func (o *oracle) track(live, updated *typed.TypedValue, managers fieldpath.ManagedFields, me Entry, r Request) (fieldpath.ManagedFields, error) {
 	const self = "current operation"
 	_, managers, err := o.updater.Update(live, updated, fieldpath.APIVersion(r.Version), managers, self)

@@ -16,8 +16,8 @@ import (
 // This file tests properties that hold for every history of requests. differential_test.go tests idempotence, and
 // compares the fast engine with the plain engine.
 
-// eachHistory runs random histories at one version and calls check for every step that succeeds, with the object
-// before the step. change may modify a step before it runs.
+// eachHistory runs random histories at one version. It calls change, unless it is nil, before each step to modify the
+// step, and check after each step that succeeds. before is the object before the step.
 func eachHistory(t *testing.T, options Options, change func(g generator, w *randomKind, s *step),
 	check func(g generator, e *Engine, before Object, s step, result Result) error) {
 	t.Helper()
@@ -41,7 +41,7 @@ func eachHistory(t *testing.T, options Options, change func(g generator, w *rand
 				continue
 			}
 			if err := check(g, e, live, s, result); err != nil {
-				t.Fatalf("seed %d, step %d: %v\n%v\nlive %s", seed, n, err, s, dump(live))
+				t.Fatalf("seed %d, step %d: %v\n%v\nlive %s", seed, n, err, s, formatObject(live))
 			}
 			if !s.update {
 				configs[s.request.Manager] = config
@@ -76,8 +76,8 @@ func TestEntriesRoundTrip(t *testing.T) {
 		object := result.Object
 		object.Document = object.Document.With("metadata", document.NewMap())
 		read, err := ReadObject(object.AppendJSON(nil))
-		if err != nil || dump(read) != dump(object) {
-			return fmt.Errorf("the object does not round-trip: %v\n%s\n%s", err, dump(object), dump(read))
+		if err != nil || formatObject(read) != formatObject(object) {
+			return fmt.Errorf("the object does not round-trip: %v\n%s\n%s", err, formatObject(object), formatObject(read))
 		}
 		return nil
 	})
@@ -87,18 +87,18 @@ func TestEntriesRoundTrip(t *testing.T) {
 // results that share memory with them.
 func TestInputsAreNotModified(t *testing.T) {
 	eachHistory(t, Options{Unset: true}, addMarkers, func(_ generator, e *Engine, before Object, s step, result Result) error {
-		liveText, docText, resultText := dump(before), s.doc.String(), dump(result.Object)
+		liveText, docText, resultText := formatObject(before), s.doc.String(), formatObject(result.Object)
 		entries := slices.Clone(before.Entries)
 		for _, force := range []bool{false, true} {
 			s.request.Force = force
 			_, _ = s.run(e, before)
 			_, _ = e.Extract(before, s.request)
 		}
-		if dump(before) != liveText || s.doc.String() != docText || !slices.Equal(entries, before.Entries) {
+		if formatObject(before) != liveText || s.doc.String() != docText || !slices.Equal(entries, before.Entries) {
 			return errors.New("an input changed")
 		}
 		// Later requests that share parts with the result must not modify it.
-		if dump(result.Object) != resultText {
+		if formatObject(result.Object) != resultText {
 			return errors.New("an earlier result changed")
 		}
 		return nil
@@ -119,7 +119,7 @@ func TestReusedReaderMemory(t *testing.T) {
 	})
 }
 
-// readSharing reads an object that shares its unchanged parts with another object.
+// readSharing parses text to an object that shares its unchanged parts with base.
 func readSharing(text string, base Object) (Object, error) {
 	doc, err := fastdoc.ParseJSONWithBase(text, unlimitedSize, base.Document, fastdoc.FieldsV1Path...)
 	if err != nil {
@@ -206,7 +206,7 @@ func TestPanicDoesNotCorruptPools(t *testing.T) {
 		} {
 			r, err := result()
 			if err != nil || r.Object.Entries[0].FieldsV1 != `{"f:c":{}}` {
-				t.Fatalf("request after a panic: error %v, object\n%s", err, dump(r.Object))
+				t.Fatalf("request after a panic: error %v, object\n%s", err, formatObject(r.Object))
 			}
 		}
 	}
@@ -235,7 +235,7 @@ func TestApplyingExtractIsNoOp(t *testing.T) {
 					}
 					again, err := e.Apply(result.Object, config, r)
 					if err != nil || !again.NoOp {
-						return fmt.Errorf("applying the extract of %s is not a no-op: %v\n%v\nbefore %s\nafter %s", entry.Manager, err, config, dump(result.Object), dump(again.Object))
+						return fmt.Errorf("applying the extract of %s is not a no-op: %v\n%v\nbefore %s\nafter %s", entry.Manager, err, config, formatObject(result.Object), formatObject(again.Object))
 					}
 				}
 				return nil
@@ -281,8 +281,8 @@ func TestUnsetOptionWithoutMarkers(t *testing.T) {
 		o.Unset = true
 		o.Default = func(document.Value) document.Value { panic("Default called without markers") }
 		with, err := s.run(mustEngine(o), before)
-		if err != nil || dump(with.Object) != dump(result.Object) {
-			return fmt.Errorf("with the option Unset: error %v\n%s\nwithout the option:\n%s", err, dump(with.Object), dump(result.Object))
+		if err != nil || formatObject(with.Object) != formatObject(result.Object) {
+			return fmt.Errorf("with the option Unset: error %v\n%s\nwithout the option:\n%s", err, formatObject(with.Object), formatObject(result.Object))
 		}
 		return nil
 	})
@@ -316,17 +316,17 @@ func TestUnsetProperties(t *testing.T) {
 		}
 		again, err := e.Apply(result.Object, s.doc, s.request)
 		if tracked := len(result.Object.Entries) > 0; err != nil || tracked && !again.NoOp {
-			return fmt.Errorf("unsetting again is not a no-op: %v\n%s\n%s", err, dump(result.Object), dump(again.Object))
+			return fmt.Errorf("unsetting again is not a no-op: %v\n%s\n%s", err, formatObject(result.Object), formatObject(again.Object))
 		}
 		plain := e.options
 		plain.plain = true
 		other, err := s.run(mustEngine(plain), before)
-		if err != nil || dump(other.Object) != dump(result.Object) {
-			return fmt.Errorf("the engines differ: error of the plain engine %v\nfast:\n%s\nplain:\n%s", err, dump(result.Object), dump(other.Object))
+		if err != nil || formatObject(other.Object) != formatObject(result.Object) {
+			return fmt.Errorf("the engines differ: error of the plain engine %v\nfast:\n%s\nplain:\n%s", err, formatObject(result.Object), formatObject(other.Object))
 		}
 		again, err = s.run(mustEngine(plain), result.Object)
 		if tracked := len(result.Object.Entries) > 0; err != nil || tracked && !again.NoOp {
-			return fmt.Errorf("unsetting again is not a no-op in the plain engine: %v\n%s\n%s", err, dump(result.Object), dump(again.Object))
+			return fmt.Errorf("unsetting again is not a no-op in the plain engine: %v\n%s\n%s", err, formatObject(result.Object), formatObject(again.Object))
 		}
 		return nil
 	})
@@ -380,14 +380,14 @@ func TestUnsetConflicts(t *testing.T) {
 	})
 }
 
-// addMarkers replaces some values of a configuration by unset markers.
+// addMarkers replaces some values of the configuration in s with unset markers.
 func addMarkers(g generator, w *randomKind, s *step) {
 	if !s.update {
 		s.doc = g.withMarkers(w.types["v1"], s.doc)
 	}
 }
 
-// withMarkers returns a value with some of its parts replaced by unset markers.
+// withMarkers returns v with some of its fields and items replaced with unset markers.
 func (g generator) withMarkers(t *schema.Type, v document.Value) document.Value {
 	switch {
 	case v.Kind() == document.Map && t.Map != nil && !t.Map.Atomic:
@@ -449,9 +449,9 @@ func TestDisjointAppliersCommute(t *testing.T) {
 				live = result.Object
 			}
 			if first == "" {
-				first = dump(live)
-			} else if dump(live) != first {
-				t.Fatalf("seed %d: order %v:\n%s\nwant\n%s", seed, order, dump(live), first)
+				first = formatObject(live)
+			} else if formatObject(live) != first {
+				t.Fatalf("seed %d: order %v:\n%s\nwant\n%s", seed, order, formatObject(live), first)
 			}
 		}
 	}

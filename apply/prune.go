@@ -56,7 +56,7 @@ func (e *Engine) pruneAcrossVersions(merged versioned, previous managedEntry, ow
 	// 1. Remove all fields that the applier owned.
 	previousFields := withNamedParents(previous.set, before.t)
 	rest := before
-	rest.doc = remove(before.t, before.doc, previousFields)
+	rest.doc = removeFields(before.t, before.doc, previousFields)
 
 	// 2. Restore the fields that any manager owns. Begin with the version of the applier's previous entry, because
 	//    conversion to other versions may require these fields.
@@ -68,7 +68,7 @@ func (e *Engine) pruneAcrossVersions(merged versioned, previous managedEntry, ow
 		if version == before.version {
 			continue
 		}
-		restored, err := e.retainedAt(version, merged, rest, ownedByVersion[version])
+		restored, err := e.retainedFieldsAt(version, merged, rest, ownedByVersion[version])
 		if err != nil {
 			return document.Value{}, err
 		}
@@ -80,11 +80,11 @@ func (e *Engine) pruneAcrossVersions(merged versioned, previous managedEntry, ow
 	return e.removeAt(merged, before, removed)
 }
 
-// removeAt returns doc without the removed fields, which are given as fields of converted: doc converted to another
-// version. Fields of doc that the other version can't represent are not removed.
+// removeAt returns doc without the fields in removed. converted is doc at another version, and removed contains paths
+// of converted. Fields of doc that the version of converted can't represent are not removed.
 func (e *Engine) removeAt(doc, converted versioned, removed fieldset.Set) (document.Value, error) {
 	reduced := converted
-	reduced.doc = remove(converted.t, converted.doc, removed)
+	reduced.doc = removeFields(converted.t, converted.doc, removed)
 	switch {
 	case converted.version == doc.version:
 		return reduced.doc, nil
@@ -104,20 +104,21 @@ func (e *Engine) removeAt(doc, converted versioned, removed fieldset.Set) (docum
 	visible := pathsOf(doc.t, roundTrip.doc)
 	removed = visible.Difference(pathsOf(doc.t, reduced.doc))
 	invisible := pathsOf(doc.t, doc.doc).Difference(visible)
-	return remove(doc.t, doc.doc, excludeParents(invisible, removed, doc.t)), nil
+	return removeFields(doc.t, doc.doc, excludeParents(invisible, removed, doc.t)), nil
 }
 
-// excludeParents returns the removed fields without the declared fields that contain a retained field. List items and
-// undeclared map elements are removed together with the retained fields inside of them.
+// excludeParents returns removed without the declared fields that contain a field in retained. List items and
+// undeclared map elements stay in removed, and are removed together with the retained fields inside of them.
 func excludeParents(retained, removed fieldset.Set, t *schema.Type) fieldset.Set {
 	retained = retained.RecursiveDifference(removed.Difference(withNamedParents(retained, t)))
 	return removed.Difference(withNamedParents(retained, t))
 }
 
-// retainedAt adds to rest the fields that are owned at another version, converts the result back to the version of
-// rest, and returns its paths. It returns the empty set if the other version no longer exists. It is called with the
-// same rest for every version, so that a lossy conversion to one version does not affect the other versions.
-func (e *Engine) retainedAt(version string, full, rest versioned, owned []fieldset.Set) (fieldset.Set, error) {
+// retainedFieldsAt returns the paths of rest after restoring the fields of full that the field sets in owned contain.
+// These sets are at the given version, so both documents are converted to it, and the result is converted back to the
+// version of rest. If the given version no longer exists, the result is the empty set. Each call gets the original
+// rest, so a lossy conversion to one version does not affect the results for other versions.
+func (e *Engine) retainedFieldsAt(version string, full, rest versioned, owned []fieldset.Set) (fieldset.Set, error) {
 	restored, err := e.restoreOwned(full, rest, version, owned)
 	if err == nil {
 		restored, err = e.convertTo(restored, rest.version)
@@ -131,8 +132,8 @@ func (e *Engine) retainedAt(version string, full, rest versioned, owned []fields
 	return pathsOf(restored.t, restored.doc), nil
 }
 
-// restoreOwned converts full and rest to a version, and returns rest with the fields of full that the field sets in
-// owned contain.
+// restoreOwned converts full and rest to the given version, and returns the converted rest with the fields of full
+// added that the field sets in owned contain.
 func (e *Engine) restoreOwned(full, rest versioned, version string, owned []fieldset.Set) (versioned, error) {
 	full, err := e.convertTo(full, version)
 	if err != nil {
@@ -145,7 +146,7 @@ func (e *Engine) restoreOwned(full, rest versioned, version string, owned []fiel
 	for _, set := range owned {
 		keep = keep.Union(withNamedParents(set, rest.t))
 	}
-	rest.doc = remove(full.t, full.doc, pathsOf(full.t, full.doc).Difference(keep))
+	rest.doc = removeFields(full.t, full.doc, pathsOf(full.t, full.doc).Difference(keep))
 	return rest, nil
 }
 
@@ -158,13 +159,13 @@ func (e *Engine) restoreOwned(full, rest versioned, version string, owned []fiel
 type pruner struct {
 	docs fastdoc.Builder
 	sets fastset.Arena
-	// owned is a stack that holds, for each container that the walk is in, the non-empty field sets of all managers
-	// below this container.
+	// owned is a stack. For each container that the walk is in, it holds the non-empty subsets below this container of all
+	// managers' field sets.
 	owned []fieldset.Set
 }
 
 // pruneAtVersion returns the merged document without the released fields, for managed fields entries that are all at
-// the version of the document. Most applies release no fields, so that it returns early.
+// the version of the document. It returns early if the applier released no fields, as in most requests.
 func pruneAtVersion(merged versioned, managed *managedFields, self int, previous managedEntry) (document.Value, error) {
 	released, err := previous.difference(&managed.list[self])
 	if err != nil || released.IsEmpty() {
@@ -202,8 +203,8 @@ func (p *pruner) release() {
 }
 
 // allAtVersion reports whether the apiVersion of all entries is version.
-func (o *managedFields) allAtVersion(version string) bool {
-	return !slices.ContainsFunc(o.list, func(m managedEntry) bool { return m.entry.APIVersion != version })
+func (managed *managedFields) allAtVersion(version string) bool {
+	return !slices.ContainsFunc(managed.list, func(m managedEntry) bool { return m.entry.APIVersion != version })
 }
 
 // pruneScope is the state of pruner's walk inside of a map or list that is not removed.
@@ -264,8 +265,8 @@ func (p *pruner) items(l *schema.List, v document.Value, s pruneScope) document.
 	return rest.result()
 }
 
-// child returns the field or list item v without its released fields, an absent value if v itself is removed. index is
-// the index of its path element in s.released.
+// child returns the field or list item v without its released fields, or an absent value if v itself is removed. index
+// is the index of the path element of v in s.released.
 func (p *pruner) child(t *schema.Type, v document.Value, index int, declared bool, s pruneScope) document.Value {
 	e := s.released.Element(index)
 	previous, member := s.previous.Below(e)

@@ -35,7 +35,7 @@ func (lossyVersions) toV2(doc document.Value) document.Value {
 	for _, item := range doc.Get("list").Items() {
 		list = append(list, item)
 	}
-	return withUnlessEmpty(doc.Without("number"), "list", document.NewList(list...))
+	return setUnlessEmpty(doc.Without("number"), "list", document.NewList(list...))
 }
 
 // toV1 converts a document to v1.
@@ -53,16 +53,16 @@ func (lossyVersions) toV1(doc document.Value) document.Value {
 			items = append(items, item.Without("tags"))
 		}
 	}
-	doc = withUnlessEmpty(doc.Without("text"), "list", document.NewList(list...))
-	doc = withUnlessEmpty(doc, "items", document.NewList(items...))
+	doc = setUnlessEmpty(doc.Without("text"), "list", document.NewList(list...))
+	doc = setUnlessEmpty(doc, "items", document.NewList(items...))
 	if s := doc.Get("struct"); !s.IsAbsent() {
-		doc = withUnlessEmpty(doc, "struct", s.Without("b"))
+		doc = setUnlessEmpty(doc, "struct", s.Without("b"))
 	}
 	return doc
 }
 
-// withUnlessEmpty returns the document with the field set to the value, or without the field if the value is empty.
-func withUnlessEmpty(doc document.Value, name string, value document.Value) document.Value {
+// setUnlessEmpty returns doc with the field name set to value, or without that field if value is empty.
+func setUnlessEmpty(doc document.Value, name string, value document.Value) document.Value {
 	if value.Len() == 0 {
 		return doc.Without(name)
 	}
@@ -159,7 +159,7 @@ func (v derivedTextVersions) Convert(doc document.Value, from, to string) (docum
 }
 
 // TestPruneAtLosslessVersion: if converting the object to the version of the applier's old entry and back is lossless,
-// fields are pruned at the old version and the result is converted, so that derived fields change, too.
+// fields are pruned at the old version and the result is converted, so derived fields change, too.
 func TestPruneAtLosslessVersion(t *testing.T) {
 	live := Object{Document: parse(`{apiVersion: v2, list: [number 1], text: a number}`), Entries: []Entry{
 		{Manager: "alice", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},

@@ -35,7 +35,7 @@ func reconcile(s fieldset.Set, t *schema.Type) fieldset.Set {
 	return b.Set(mark)
 }
 
-// fitsTopology reports whether a field set conforms to the topology, so that reconcile would return it unchanged.
+// fitsTopology reports whether the field set s conforms to the topology t. reconcile returns such a set unchanged.
 func fitsTopology(s fieldset.Set, t *schema.Type) bool {
 	for i := range s.Len() {
 		child := declaredChildType(t, s.Element(i))
@@ -49,7 +49,7 @@ func fitsTopology(s fieldset.Set, t *schema.Type) bool {
 	return true
 }
 
-// becameAtomic reports whether a field set contains fields below a value of type t, although t is atomic.
+// becameAtomic reports whether t is atomic although a field set contains fields (below) inside of a value of type t.
 func becameAtomic(t *schema.Type, below fieldset.Set) bool {
 	if below.IsEmpty() {
 		return false
@@ -63,8 +63,8 @@ func becameAtomic(t *schema.Type, below fieldset.Set) bool {
 	return t.List != nil && t.List.Relationship == schema.Atomic
 }
 
-// declaredChildType returns the declared type of the field or list item that a path element selects in a value of type
-// t. It returns nil if no type is declared: a type that is deduced from the value can't have changed.
+// declaredChildType returns the declared type of the field or list item that the path element e selects in a value of
+// type t. It returns nil if no type is declared: a type that is deduced from the value can't have changed.
 func declaredChildType(t *schema.Type, e fieldset.Element) *schema.Type {
 	switch {
 	case t.Map != nil:
@@ -82,8 +82,8 @@ func declaredChildType(t *schema.Type, e fieldset.Element) *schema.Type {
 	return nil
 }
 
-// isDeduced reports whether a map type declares no fields and no element type, so that the types of its fields are
-// deduced from their values.
+// isDeduced reports whether a map type declares no fields and no element type, so the types of its fields are deduced
+// from their values.
 func isDeduced(m *schema.Map) bool {
 	if len(m.Fields) > 0 || m.Element == nil {
 		return false
@@ -114,8 +114,9 @@ func Reconcile(o Object, version string, before, now *schema.Type) (Object, erro
 	return Object{Document: o.Document, Entries: entries}, nil
 }
 
-// expandSet adapts a field set to a changed schema: members that were atomic in the old schema and are granular in the
-// new schema are replaced by all fields of their value, and list items get path elements with the new keys.
+// expandSet adapts the field set s to a schema that changed from before to now. It replaces members that were atomic in
+// the old schema and are granular in the new schema with all fields of their value, and gives list items path elements
+// with the new keys.
 func expandSet(s fieldset.Set, doc document.Value, before, now *schema.Type) fieldset.Set {
 	var b fastset.Builder
 	mark := b.Mark()
@@ -149,8 +150,8 @@ func expandSet(s fieldset.Set, doc document.Value, before, now *schema.Type) fie
 	return rest.Union(unionOf(rekeyed)) // the new keys may sort differently, and two items may have equal new keys
 }
 
-// rekeyedElement returns the path element of a list item with the keys of the new schema. ok is false if the keys of
-// the list did not change, or if the item does not contain the new keys.
+// rekeyedElement returns the path element of item with the keys of the new schema, now. ok is false if the keys of the
+// list did not change, or if item does not contain the new keys.
 func rekeyedElement(e fieldset.Element, item document.Value, before, now *schema.Type) (key fieldset.Element, ok bool) {
 	if e.Kind() != fieldset.Key || item.Kind() != document.Map || !isListMap(before) || !isListMap(now) || sameKeys(before.List, now.List) {
 		return e, false
@@ -166,10 +167,10 @@ func sameKeys(a, b *schema.List) bool {
 
 // fieldsCache contains the hashes of FieldsV1 texts that need no reconciliation: they are valid, not empty, canonically
 // encoded and fit the current topology. The same texts recur with every write to an object and with every object of the
-// same manager, so that nearly all field sets need not be decoded.
+// same manager, so few field sets need to be decoded.
 //
 // It is a set-associative hash table of fixed size, without locks. A new hash may overwrite an older one. Hashes have
-// 64 bits and a random seed, so that collisions are negligible.
+// 64 bits and a random seed, so collisions are negligible.
 type fieldsCache struct {
 	seed  maphash.Seed
 	slots [cacheSets][cacheWays]atomic.Uint64
@@ -182,14 +183,14 @@ const (
 
 func newFieldsCache() *fieldsCache { return &fieldsCache{seed: maphash.MakeSeed()} }
 
-// hash returns the cache key of a FieldsV1 text at a version. It is never 0.
-func (m *fieldsCache) hash(version, text string) uint64 {
-	return maphash.String(m.seed, text) ^ maphash.String(m.seed, version) | 1 // 0 is an empty slot
+// hash returns the cache key of the given FieldsV1 text at the given version. It is never 0.
+func (c *fieldsCache) hash(version, text string) uint64 {
+	return maphash.String(c.seed, text) ^ maphash.String(c.seed, version) | 1 // 0 is an empty slot
 }
 
-// has reports whether the cache contains a hash.
-func (m *fieldsCache) has(hash uint64) bool {
-	set := &m.slots[hash>>1%cacheSets]
+// has reports whether the cache contains the given hash.
+func (c *fieldsCache) has(hash uint64) bool {
+	set := &c.slots[hash>>1%cacheSets]
 	for i := range set {
 		if set[i].Load() == hash {
 			return true
@@ -199,8 +200,8 @@ func (m *fieldsCache) has(hash uint64) bool {
 }
 
 // add adds a hash; if all slots for the hash are occupied, it overwrites one of them.
-func (m *fieldsCache) add(hash uint64) {
-	set := &m.slots[hash>>1%cacheSets]
+func (c *fieldsCache) add(hash uint64) {
+	set := &c.slots[hash>>1%cacheSets]
 	for i := range set {
 		if set[i].CompareAndSwap(0, hash) {
 			return

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// loadTestKind returns the topology of the type "thing", which types declares.
+// loadTestKind returns the topology of the type "thing", which the schema in types declares.
 func loadTestKind(t *testing.T, types string) *schema.Type {
 	t.Helper()
 	s, err := schema.LoadTypes(parse(types))

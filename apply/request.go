@@ -35,11 +35,11 @@ func checkConfiguration(config document.Value, r Request) error {
 	managedFields := config.Lookup("metadata", "managedFields")
 	switch {
 	case r.Manager == "":
-		return fmt.Errorf("apply: expected the name of a field manager, received none; set Request.Manager")
+		return fmt.Errorf("apply: Request.Manager must be set to the name of the field manager")
 	case config.Kind() != document.Map:
-		return invalid(nil, "expected an object, received %s", describe(config))
+		return newInvalidError(nil, "expected an object, received %s", describe(config))
 	case !managedFields.IsAbsent() && !managedFields.IsNull():
-		return invalid(fieldset.Names("metadata", "managedFields"), "expected no value, because the server maintains this field; remove it from the configuration")
+		return newInvalidError(fieldset.Names("metadata", "managedFields"), "expected no value, because the server maintains this field; remove it from the configuration")
 	}
 	return nil
 }
@@ -51,21 +51,21 @@ func checkDocuments(live Object, sent document.Value, r Request) error {
 		return fmt.Errorf("apply: expected the live object at the version of the request, %q, received %s; convert it", r.Version, describe(v))
 	}
 	if v := sent.Get("apiVersion"); !v.IsAbsent() && v.Text() != r.Version {
-		return invalid(fieldset.Names("apiVersion"), "expected %q, the version of the request, received %s", r.Version, describe(v))
+		return newInvalidError(fieldset.Names("apiVersion"), "expected %q, the version of the request, received %s", r.Version, describe(v))
 	}
 	for _, doc := range []document.Value{live.Document, sent} {
 		if doc.Kind() != document.Map && !doc.IsAbsent() {
-			return invalid(nil, "expected an object, received %s", describe(doc))
+			return newInvalidError(nil, "expected an object, received %s", describe(doc))
 		}
 		if v := doc.Get("metadata"); v.Kind() != document.Map && !v.IsAbsent() && !v.IsNull() {
-			return invalid(fieldset.Names("metadata"), "expected a map, received %s", describe(v))
+			return newInvalidError(fieldset.Names("metadata"), "expected a map, received %s", describe(v))
 		}
 	}
 	return nil
 }
 
-// invalid returns an InvalidError for one field.
-func invalid(path fieldset.Path, format string, args ...any) error {
+// newInvalidError returns an InvalidError with one problem, at the given path.
+func newInvalidError(path fieldset.Path, format string, args ...any) error {
 	return &InvalidError{[]FieldError{{path, fmt.Sprintf(format, args...)}}}
 }
 

@@ -90,7 +90,7 @@ func TestChangesConcurrently(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			if !result.Changes().Added.Has(fieldset.Names("number")) {
-				t.Error("Changes().Added does not contain number, want it to")
+				t.Errorf("Changes().Added =\n%vwant .number in it", result.Changes().Added)
 			}
 		})
 	}
@@ -115,7 +115,7 @@ func TestConflictTextIsBounded(t *testing.T) {
 		t.Fatalf("Apply() error = %v, want 1000 conflicts", err)
 	}
 	if text := err.Error(); len(text) > 20_000 || !strings.Contains(text, "and 950 more") {
-		t.Errorf("len(Error()) = %d, want at most 20000, ending with the number of conflicts not shown", len(text))
+		t.Errorf("Error() has %d bytes and ends with %q; want at most 20000 bytes, with \"and 950 more\"", len(text), text[max(0, len(text)-300):])
 	}
 }
 

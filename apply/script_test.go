@@ -58,15 +58,17 @@ func (s *script) request(manager string) Request {
 	return Request{Manager: manager, Version: s.version, Subresource: s.subresource, Time: s.now}
 }
 
-// run sends a request to both engines and checks the invariants that hold for every request.
+// run calls f, which sends the request called name, on both engines, with the live object and the document in yaml. It
+// fails the test if the engines differ or if an invariant of all requests is violated. It does not store the result in
+// s.live.
 func (s *script) run(name string, f func(e *Engine, live Object, doc document.Value) (Result, error), yaml string) (Result, error) {
 	s.Helper()
 	doc := parse(yaml)
-	docBefore, liveBefore := doc.String(), dump(s.live)
+	docBefore, liveBefore := doc.String(), formatObject(s.live)
 	result, err := f(s.fast, s.live, doc)
 	plainResult, plainErr := f(s.plain, s.live, doc)
-	if doc.String() != docBefore || dump(s.live) != liveBefore {
-		s.Fatalf("%s modified its input:\ndocument %s\nlive %s\nbefore the request:\ndocument %s\nlive %s", name, doc, dump(s.live), docBefore, liveBefore)
+	if doc.String() != docBefore || formatObject(s.live) != liveBefore {
+		s.Fatalf("%s modified its input:\ndocument %s\nlive %s\nbefore the request:\ndocument %s\nlive %s", name, doc, formatObject(s.live), docBefore, liveBefore)
 	}
 	if fmt.Sprint(err) != fmt.Sprint(plainErr) {
 		s.Fatalf("%s: error of the fast engine: %v\nof the plain engine: %v", name, err, plainErr)
@@ -75,16 +77,16 @@ func (s *script) run(name string, f func(e *Engine, live Object, doc document.Va
 	if err != nil {
 		return result, err
 	}
-	if dump(result.Object) != dump(plainResult.Object) || result.NoOp != plainResult.NoOp {
+	if formatObject(result.Object) != formatObject(plainResult.Object) || result.NoOp != plainResult.NoOp {
 		s.Fatalf("%s: fast engine: NoOp=%v\n%s\nplain engine: NoOp=%v\n%s", name,
-			result.NoOp, dump(result.Object), plainResult.NoOp, dump(plainResult.Object))
+			result.NoOp, formatObject(result.Object), plainResult.NoOp, formatObject(plainResult.Object))
 	}
 	checkResult(s.T, s.live, result)
 	return result, nil
 }
 
-// compareWithOracle compares a result with that of structured-merge-diff, unless the request uses features that
-// structured-merge-diff does not support.
+// compareWithOracle compares the result of the last request with that of structured-merge-diff, unless the request uses
+// features that structured-merge-diff does not support.
 func (s *script) compareWithOracle(name string, doc document.Value, result Result, err error) {
 	s.Helper()
 	if s.oracle == nil || strings.Contains(doc.String(), UnsetMarkerKey) || isUntracked(s.live) || len(s.last.ForcePaths) > 0 {
@@ -110,15 +112,15 @@ func (s *script) compareWithOracle(name string, doc document.Value, result Resul
 		}
 	}
 	if d := diffOutcomes(ours, theirs, s.live.Entries); d != "" {
-		s.Errorf("%s differs from structured-merge-diff:\n%s\nlive:\n%s", name, d, dump(s.live))
+		s.Errorf("%s differs from structured-merge-diff:\n%s\nlive:\n%s", name, d, formatObject(s.live))
 	}
 }
 
 // checkResult checks the invariants that hold for every result.
 func checkResult(t *testing.T, live Object, result Result) {
 	t.Helper()
-	if result.NoOp != (dump(live) == dump(result.Object) && !live.Document.IsAbsent()) {
-		t.Errorf("NoOp=%v, object before:\n%s\nafter:\n%s", result.NoOp, dump(live), dump(result.Object))
+	if result.NoOp != (formatObject(live) == formatObject(result.Object) && !live.Document.IsAbsent()) {
+		t.Errorf("NoOp=%v, object before:\n%s\nafter:\n%s", result.NoOp, formatObject(live), formatObject(result.Object))
 	}
 	if result.NoOp && (!result.Changes().IsEmpty() || !document.Same(live.Document, result.Object.Document) ||
 		!sameBackingArray(live.Entries, result.Object.Entries)) {
@@ -141,18 +143,18 @@ func checkResult(t *testing.T, live Object, result Result) {
 		object.Document = object.Document.With("metadata", document.NewMap()) // encoding managedFields requires metadata
 	}
 	again, err := ReadObject(object.AppendJSON(nil))
-	if err != nil || dump(again) != dump(object) {
-		t.Errorf("the object does not round-trip: %v\n%s\n%s", err, dump(object), dump(again))
+	if err != nil || formatObject(again) != formatObject(object) {
+		t.Errorf("the object does not round-trip: %v\n%s\n%s", err, formatObject(object), formatObject(again))
 	}
 }
 
-// sameBackingArray reports whether two slices share their elements.
+// sameBackingArray reports whether two slices have the same length and share their memory.
 func sameBackingArray(a, b []Entry) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// dump formats an object with its entries.
-func dump(o Object) string {
+// formatObject formats an object with its entries.
+func formatObject(o Object) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v\n", o.Document)
 	for _, e := range o.Entries {
@@ -161,7 +163,8 @@ func dump(o Object) string {
 	return b.String()
 }
 
-// tryApply sends an apply request and does not change the live object.
+// tryApply runs an apply request on s.live and returns its result. Unlike apply, it does not make the result the live
+// object, and the request may fail.
 func (s *script) tryApply(manager, config string, force bool, paths ...string) (Result, error) {
 	s.Helper()
 	r := s.request(manager)
@@ -173,7 +176,8 @@ func (s *script) tryApply(manager, config string, force bool, paths ...string) (
 	return s.run("apply", func(e *Engine, live Object, doc document.Value) (Result, error) { return e.Apply(live, doc, r) }, config)
 }
 
-// tryUpdate sends an update request and does not change the live object.
+// tryUpdate runs an update request on s.live and returns its result. Unlike update, it does not make the result the
+// live object, and the request may fail.
 func (s *script) tryUpdate(manager, updated string) (Result, error) {
 	s.Helper()
 	r := s.request(manager)
@@ -185,7 +189,7 @@ func (s *script) tryUpdate(manager, updated string) (Result, error) {
 func (s *script) mustSucceed(result Result, err error) Result {
 	s.Helper()
 	if err != nil {
-		s.Fatalf("request failed: %v\nlive:\n%s", err, dump(s.live))
+		s.Fatalf("request failed: %v\nlive:\n%s", err, formatObject(s.live))
 	}
 	s.live = result.Object
 	return result
@@ -214,7 +218,7 @@ func (s *script) update(manager, updated string) Result {
 func (s *script) noOp(manager, config string) {
 	s.Helper()
 	if result := s.apply(manager, config); !result.NoOp {
-		s.Errorf("NoOp = false, want true:\n%s", dump(s.live))
+		s.Errorf("NoOp = false, want true:\n%s", formatObject(s.live))
 	}
 }
 
@@ -231,7 +235,7 @@ func (s *script) wantConflicts(err error, want ...string) *ConflictError {
 	s.Helper()
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) {
-		s.Fatalf("error = %v, want a ConflictError with %q\nlive:\n%s", err, want, dump(s.live))
+		s.Fatalf("error = %v, want a ConflictError with %q\nlive:\n%s", err, want, formatObject(s.live))
 	}
 	var got []string
 	for _, c := range conflict.Conflicts {
@@ -349,7 +353,7 @@ func (s *script) entry(name string) Entry {
 	s.Helper()
 	i := slices.IndexFunc(s.live.Entries, func(e Entry) bool { return entryName(e) == name })
 	if i < 0 {
-		s.Fatalf("%s has no entry:\n%s", name, dump(s.live))
+		s.Fatalf("%s has no entry:\n%s", name, formatObject(s.live))
 	}
 	return s.live.Entries[i]
 }

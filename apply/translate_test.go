@@ -16,8 +16,8 @@ func translate(s *smd.Schema) *schema.Type {
 	return tr.ref(smd.TypeRef{NamedType: new("T0")})
 }
 
-// translator converts types. done maps the names of types to their translation, so that recursive types are translated
-// once.
+// translator converts types. done maps the names of types to their translations, so that recursive types are
+// translated only once.
 type translator struct {
 	schema *smd.Schema
 	done   map[string]*schema.Type

@@ -57,10 +57,10 @@ type markerSplitter struct {
 	unset fastset.Builder
 }
 
-// splitMarkers returns a configuration without its markers, and the set of fields at which it has markers. A container
-// that contains nothing but markers is removed, too: requiring a field to be absent does not create its container.
-// splitMarkers returns an InvalidError for invalid markers. validate reports other errors in the configuration, and its
-// error takes precedence.
+// splitMarkers returns the configuration without its markers as rest, and the set of fields at which it has markers. A
+// container that contains nothing but markers is removed, too: requiring a field to be absent does not create its
+// container. splitMarkers returns an InvalidError for invalid markers. It does not detect other problems of the
+// configuration: validate reports them, and its error takes precedence.
 func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, unset fieldset.Set, err error) {
 	s := markerSplitter{}
 	rest, isMarker := s.value(t, config, nil)
@@ -82,8 +82,8 @@ func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, u
 	return rest, unset, nil
 }
 
-// value returns a value without its markers, absent if nothing remains, and whether the value itself is a marker. keys
-// are the list map keys that a marker may contain besides UnsetMarkerKey.
+// value returns v without its markers as rest, absent if nothing remains, and whether v itself is a marker. keys are
+// the list map keys that a marker may contain besides UnsetMarkerKey.
 func (s *markerSplitter) value(t *schema.Type, v document.Value, keys []schema.Key) (rest document.Value, isMarker bool) {
 	if isUnsetMarker(v) {
 		s.checkMarker(t, v, keys)
@@ -134,7 +134,7 @@ func (s *markerSplitter) checkMarker(t *schema.Type, v document.Value, keys []sc
 	}
 }
 
-// fields returns a granular map without its markers, an absent value if nothing remains.
+// fields returns the granular map v without its markers, or an absent value if nothing remains.
 func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value {
 	at := len(s.path)
 	docs := s.docs.Mark()
@@ -160,7 +160,7 @@ func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value 
 	return s.docs.MapIf(changed, docs, v)
 }
 
-// items returns a granular list without its markers, an absent value if nothing remains.
+// items returns the granular list v without its markers, or an absent value if nothing remains.
 func (s *markerSplitter) items(l *schema.List, v document.Value) document.Value {
 	items := s.uniqueElements(l, v)
 	at := len(s.path)

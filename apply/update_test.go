@@ -60,7 +60,7 @@ func TestUpdateExtendsEntry(t *testing.T) {
 	changed := s.entry("u/Update").Time
 	result := s.update("u", `{number: 1, text: x}`)
 	if !result.NoOp || !s.entry("u/Update").Time.Equal(changed) {
-		t.Errorf("update without changes: NoOp = %v, object =\n%s\nwant a no-op", result.NoOp, dump(s.live))
+		t.Errorf("update without changes: NoOp = %v, object =\n%s\nwant a no-op", result.NoOp, formatObject(s.live))
 	}
 	s.update("u", `number: 1`)
 	s.wantOwners("u/Update .number")
@@ -198,10 +198,10 @@ func TestUpdateCapKeepsOwnership(t *testing.T) {
 		all = all.Union(fields)
 	}
 	if want := pathSet(".map.a .map.b .map.c .map.d"); !all.Equal(want) {
-		t.Errorf("union of field sets =\n%vwant\n%v\n%s", all, want, dump(s.live))
+		t.Errorf("union of field sets =\n%vwant\n%v\n%s", all, want, formatObject(s.live))
 	}
 	if len(s.live.Entries) > 2 {
-		t.Errorf("len(Entries) = %d, want at most 2:\n%s", len(s.live.Entries), dump(s.live))
+		t.Errorf("len(Entries) = %d, want at most 2:\n%s", len(s.live.Entries), formatObject(s.live))
 	}
 }
 

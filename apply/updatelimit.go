@@ -14,15 +14,16 @@ const (
 	ancientChangesManager = "ancient-changes"
 )
 
-// mergeOldestUpdates merges pairs of managed fields entries with operation Update and the same version, the oldest
-// first, until at most limit such entries remain, or each version has only one. It also removes entries without fields.
-func (o *managedFields) mergeOldestUpdates(limit int) error {
-	o.list = slices.DeleteFunc(o.list, func(m managedEntry) bool {
-		o.entryRemoved = o.entryRemoved || !m.hasFields()
+// mergeOldestUpdates merges managed fields entries with operation Update, the oldest first, until at most limit Update
+// entries remain, or only one per version. It merges only entries of the same version. It also removes entries without
+// fields.
+func (managed *managedFields) mergeOldestUpdates(limit int) error {
+	managed.list = slices.DeleteFunc(managed.list, func(m managedEntry) bool {
+		managed.entryRemoved = managed.entryRemoved || !m.hasFields()
 		return !m.hasFields()
 	})
 	var updates []Entry
-	for _, m := range o.list {
+	for _, m := range managed.list {
 		if m.entry.Operation == Update {
 			updates = append(updates, m.entry)
 		}
@@ -31,7 +32,7 @@ func (o *managedFields) mergeOldestUpdates(limit int) error {
 		return nil
 	}
 	slices.SortStableFunc(updates, compareEntries)
-	merger := newUpdateMerger(o)
+	merger := newUpdateMerger(managed)
 	oldestByVersion := map[string]Entry{}
 	count := len(updates)
 	for _, entry := range updates {
@@ -52,8 +53,8 @@ func (o *managedFields) mergeOldestUpdates(limit int) error {
 	return nil
 }
 
-// updateMerger merges entries with operation Update. An object may have thousands of entries; therefore the entries are
-// indexed, and finish merges each field set once.
+// updateMerger merges entries with operation Update. An object may have thousands of entries. Therefore updateMerger
+// indexes the entries, and finish merges all field sets of a target entry at once.
 type updateMerger struct {
 	*managedFields
 	indexes map[[4]string]int // maps Entry.identity to the index of the entry in managedFields.list
@@ -63,55 +64,55 @@ type updateMerger struct {
 	merged map[int]bool
 }
 
-func newUpdateMerger(o *managedFields) *updateMerger {
-	a := &updateMerger{managedFields: o, indexes: make(map[[4]string]int, len(o.list)), sets: map[int][]fieldset.Set{}, merged: map[int]bool{}}
-	for i := range o.list {
-		a.indexes[o.list[i].entry.identity()] = i
+func newUpdateMerger(managed *managedFields) *updateMerger {
+	m := &updateMerger{managedFields: managed, indexes: make(map[[4]string]int, len(managed.list)), sets: map[int][]fieldset.Set{}, merged: map[int]bool{}}
+	for i := range managed.list {
+		m.indexes[managed.list[i].entry.identity()] = i
 	}
-	return a
+	return m
 }
 
 // merge schedules entry to be merged into the ancient-changes entry of its version. If there is no ancient-changes
 // entry, the oldest entry of the version is renamed to ancient-changes. If entry is itself the ancient-changes entry,
 // because it has the same time as oldest, oldest is merged into entry instead.
-func (a *updateMerger) merge(oldest, entry Entry) error {
+func (m *updateMerger) merge(oldest, entry Entry) error {
 	ancient := Entry{Manager: ancientChangesManager, Operation: Update, APIVersion: entry.APIVersion}
-	target, ok := a.indexes[ancient.identity()]
+	target, ok := m.indexes[ancient.identity()]
 	if !ok {
-		target = a.indexes[oldest.identity()]
-		ancient.FieldsV1 = a.list[target].entry.FieldsV1
-		a.list[target].entry = ancient
-		a.indexes[ancient.identity()] = target
+		target = m.indexes[oldest.identity()]
+		ancient.FieldsV1 = m.list[target].entry.FieldsV1
+		m.list[target].entry = ancient
+		m.indexes[ancient.identity()] = target
 	}
-	from := a.indexes[entry.identity()]
+	from := m.indexes[entry.identity()]
 	if from == target {
-		from = a.indexes[oldest.identity()]
+		from = m.indexes[oldest.identity()]
 	}
 	for _, i := range []int{target, from} {
-		if i == target && a.sets[target] != nil {
+		if i == target && m.sets[target] != nil {
 			continue
 		}
-		set, err := a.fields(i)
+		set, err := m.fields(i)
 		if err != nil {
 			return err
 		}
-		a.sets[target] = append(a.sets[target], set)
+		m.sets[target] = append(m.sets[target], set)
 	}
-	a.list[target].entry.Time = entry.Time
-	a.merged[from] = true
+	m.list[target].entry.Time = entry.Time
+	m.merged[from] = true
 	return nil
 }
 
 // finish performs the scheduled merges.
-func (a *updateMerger) finish() {
-	for target, sets := range a.sets {
-		a.list[target].setFields(unionOf(sets))
-		a.list[target].changed = true
+func (m *updateMerger) finish() {
+	for target, sets := range m.sets {
+		m.list[target].setFields(unionOf(sets))
+		m.list[target].changed = true
 	}
 	i := -1
-	a.list = slices.DeleteFunc(a.list, func(managedEntry) bool {
+	m.list = slices.DeleteFunc(m.list, func(managedEntry) bool {
 		i++
-		return a.merged[i]
+		return m.merged[i]
 	})
 }
 

@@ -20,8 +20,8 @@ type validator struct {
 const maxProblems = 20
 
 // validate returns an InvalidError if a configuration does not conform to its topology. Scalars and atomic values that
-// equal their live value are not validated, so that values that an older schema accepted may remain. If unset is true,
-// unset markers are allowed in place of any value, and splitMarkers validates them; otherwise markers are ordinary
+// equal their live value are not validated, so values that an older schema accepted may remain. If unset is true, unset
+// markers are allowed in place of any value, and splitMarkers validates them. If unset is false, markers are ordinary
 // data.
 func validate(t *schema.Type, live, config document.Value, unset bool) error {
 	w := validator{path: make(fieldset.Path, 0, 16)}
@@ -75,7 +75,7 @@ func isGranular(t *schema.Type, v document.Value) bool {
 	return false
 }
 
-// acceptsScalar reports whether the type allows scalars of a kind: string, number or boolean.
+// acceptsScalar reports whether t allows scalars of the given kind: string, number or boolean.
 func acceptsScalar(t *schema.Type, kind document.Kind) bool {
 	switch t.Scalar {
 	case schema.AnyScalar:
@@ -147,8 +147,8 @@ func (w *validator) items(l *schema.List, live, v document.Value, unset bool) {
 	}
 }
 
-// uniqueElements returns the path elements of the items of a granular list. If an item has no valid path element, or if
-// two items have the same one, it adds a problem and returns nil. It also returns nil for an empty list.
+// uniqueElements returns the path elements of the items of the granular list v. If an item has no valid path element,
+// or if two items have the same path element, it adds a problem and returns nil. It also returns nil for an empty list.
 func (w *validator) uniqueElements(l *schema.List, v document.Value) []fieldset.Element {
 	items, itemErr := elements(l, v)
 	if itemErr != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// valueAt returns the value at a path, absent if there is none.
+// valueAt returns the value in the document of v at the path p, or an absent value if p does not exist.
 func valueAt(v versioned, p fieldset.Path) document.Value {
 	t, doc := v.t, v.doc
 	for _, e := range p {

@@ -45,32 +45,32 @@ type versionChange struct {
 }
 
 // apply applies a configuration and checks that the fields of all managers are in the result.
-func (m *versionChange) apply(manager string, config document.Value) {
-	m.Helper()
-	result, err := m.engine.Apply(m.live, config, Request{Manager: manager, Version: m.version})
+func (c *versionChange) apply(manager string, config document.Value) {
+	c.Helper()
+	result, err := c.engine.Apply(c.live, config, Request{Manager: manager, Version: c.version})
 	if err != nil {
-		m.Fatalf("seed %d: %v", m.seed, err)
+		c.Fatalf("seed %d: %v", c.seed, err)
 	}
-	m.applied[manager] = config
-	for owner, config := range m.applied {
+	c.applied[manager] = config
+	for owner, config := range c.applied {
 		if lost := pathsOf(testKind, config).Difference(pathsOf(testKind, result.Object.Document)); !lost.IsEmpty() {
-			m.Fatalf("seed %d: %s applies %s to %s, the result is %s: %s lost\n%s",
-				m.seed, manager, m.applied[manager], m.live.Document, result.Object.Document, owner, lost)
+			c.Fatalf("seed %d: %s applies %s to %s, the result is %s: %s lost\n%s",
+				c.seed, manager, c.applied[manager], c.live.Document, result.Object.Document, owner, lost)
 		}
 	}
-	m.live = result.Object
+	c.live = result.Object
 }
 
 // changeVersion converts the object and the configurations to v2.
-func (m *versionChange) changeVersion() {
-	m.version, m.live.Document = "v2", lossyVersions{}.toV2(m.live.Document).With("apiVersion", document.NewString("v2"))
-	for manager, config := range m.applied {
-		m.applied[manager] = lossyVersions{}.toV2(config)
+func (c *versionChange) changeVersion() {
+	c.version, c.live.Document = "v2", lossyVersions{}.toV2(c.live.Document).With("apiVersion", document.NewString("v2"))
+	for manager, config := range c.applied {
+		c.applied[manager] = lossyVersions{}.toV2(config)
 	}
 }
 
-// randomV1Config returns a random configuration at v1. Each field always has the same value, so that there are no
-// conflicts.
+// randomV1Config returns a random configuration at v1. Each field has the same value in all configurations, so there
+// are no conflicts.
 func randomV1Config(random *rand.Rand) document.Value {
 	return randomFields(random, `number: 1`, `flag: true`, `map: {k: 1}`, `map: {k: 1, l: 1}`, `struct: {a: 1}`, `struct: {a: 1, inner: {a: 1}}`,
 		`items: [{name: a, value: 1}]`)
@@ -82,8 +82,8 @@ func randomV2Config(random *rand.Rand) document.Value {
 		`struct: {b: 2, inner: {a: 1, b: 2}}`, `items: [{name: a}, {name: b, value: 1}]`, `items: [{name: a, value: 1, tags: [t]}]`, `items: [{name: c}]`)
 }
 
-// randomFields returns a document with a random selection of the fields. Of several fields with the same name the
-// last one is used.
+// randomFields returns a document with a random selection of fields, which are given as YAML. If several selected
+// fields have the same name, the last of them is used.
 func randomFields(random *rand.Rand, fields ...string) document.Value {
 	config := document.NewMap()
 	for _, field := range fields {

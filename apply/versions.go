@@ -51,8 +51,8 @@ type versioned struct {
 	version string
 }
 
-// convertTo converts a document to a version. It returns an error that wraps ErrVersionGone if the kind does not have
-// the version, and an error if the converted document is not an object.
+// convertTo converts the document in v to the given version. It returns an error that wraps ErrVersionGone if the
+// kind does not have that version, and another error if the converted document is not an object.
 func (e *Engine) convertTo(v versioned, version string) (versioned, error) {
 	if v.version == version {
 		return v, nil

@@ -12,10 +12,10 @@ import (
 )
 
 // testVersions is testKind at several versions. At v2, the field number is called amount, and the names of items and
-// the keys of the map are in upper case. All other versions equal v1. A version that is not in the map does not exist.
+// the keys of the map are in upper case. All other versions equal v1. The Go map contains the existing versions.
 type testVersions map[string]*schema.Type
 
-// newTestVersions returns v1, v2 and the further versions, which equal v1.
+// newTestVersions returns a testVersions with v1, v2 and the versions in further, which equal v1.
 func newTestVersions(further ...string) testVersions {
 	s, err := schema.LoadTypes(parse(strings.Replace(testTypes, "name: number,", "name: amount,", 1)))
 	if err != nil {
@@ -50,7 +50,7 @@ func (v testVersions) Convert(doc document.Value, from, to string) (document.Val
 	return doc, nil
 }
 
-// convertNames changes the names of list items and the keys of the map in a document.
+// convertNames returns doc with change applied to the names of its list items and to the keys of its map.
 func convertNames(doc document.Value, change func(string) string) document.Value {
 	if items := doc.Get("items"); items.Kind() == document.List {
 		var changed []document.Value
@@ -69,7 +69,7 @@ func convertNames(doc document.Value, change func(string) string) document.Value
 	return doc
 }
 
-// convertTo converts the live object to a version, which is also the version of later requests.
+// convertTo converts the live object to the given version and makes that the version of later requests.
 func (s *script) convertTo(version string) {
 	s.Helper()
 	doc, err := s.fast.options.Versions.Convert(s.live.Document, s.version, version)
@@ -152,7 +152,7 @@ func TestObsoleteVersions(t *testing.T) {
 	t.Run("the applier of a dropped entry applies again", func(t *testing.T) {
 		s := *s
 		s.T = t
-		s.apply("old", `number: 1`) // the entry of old is dropped, so that its field text is not pruned
+		s.apply("old", `number: 1`) // drops the former entry of old, so its field text is not pruned
 		s.want(`{number: 1, text: x, flag: true}`)
 		s.wantOwners("m1 .number", "old .number")
 	})
@@ -280,10 +280,10 @@ func TestReconcile(t *testing.T) {
 func TestOneVersion(t *testing.T) {
 	v := OneVersion("v1", testKind)
 	if got, ok := v.Type("v1"); !ok || got != testKind {
-		t.Error("Type(v1) does not return testKind, want testKind")
+		t.Errorf("Type(v1) = %p, %v, want testKind (%p), true", got, ok, testKind)
 	}
 	if _, ok := v.Type("v2"); ok {
-		t.Error("Type(v2) found, want only v1")
+		t.Error("Type(v2): ok = true, want false")
 	}
 	if _, err := v.Convert(document.NewMap(), "v1", "v2"); !errors.Is(err, ErrVersionGone) {
 		t.Errorf("Convert() error = %v, want ErrVersionGone", err)
@@ -319,7 +319,7 @@ func (f failingVersions) Convert(document.Value, string, string) (document.Value
 	return document.Value{}, f.err
 }
 
-// TestNoOpSkipsConversion: a no-op does not convert documents, so that it succeeds even if conversion fails.
+// TestNoOpSkipsConversion: a no-op does not convert documents, so it succeeds even if conversion fails.
 func TestNoOpSkipsConversion(t *testing.T) {
 	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{
 		{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},

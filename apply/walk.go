@@ -26,11 +26,11 @@ import (
 type configWalker struct {
 	docs   fastdoc.Builder
 	fields fieldsv1.Writer
-	// untracked and reset are the untracked fields and the reset fields below the current value. Neither become members
-	// of the field set. hasExcluded reports whether any of the two sets is not empty.
+	// untracked and reset are the untracked fields and the reset fields below the current value. None of these fields
+	// becomes a member of the field set. hasExcluded reports whether at least one of the two sets is not empty.
 	untracked, reset fieldset.Set
 	hasExcluded      bool
-	setsUntracked    bool // the result intent.setsUntracked
+	setsUntracked    bool // becomes intent.setsUntracked
 	failed           bool
 
 	// mayHaveMarkers reports that the configuration may have unset markers. markerCount is the number of markers found
@@ -48,7 +48,7 @@ var configWalkers = sync.Pool{New: func() any { return new(configWalker) }}
 
 // walkConfig computes the intent of a configuration in one pass. done is false if the configuration is invalid or
 // contains markers that configWalker does not support.
-func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
+func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (intended intent, done bool) {
 	w := configWalkers.Get().(*configWalker)
 	w.untracked, w.reset, w.hasExcluded = untrackedFields, reset, true
 	w.setsUntracked = false
@@ -57,10 +57,10 @@ func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set,
 	w.fields.Begin()
 	merged := w.value(t, live, config)
 	if done = !w.failed && !(w.setsUntracked && w.markerCount > 0); done {
-		in = intent{config: config, merged: merged, fieldsV1: string(w.fields.End()), unset: w.unset.Set(0), setsUntracked: w.setsUntracked}
+		intended = intent{config: config, merged: merged, fieldsV1: string(w.fields.End()), unset: w.unset.Set(0), setsUntracked: w.setsUntracked}
 	}
 	w.release() // not deferred: after a panic the builders are inconsistent, and the walker must not return to the pool
-	return in, done
+	return intended, done
 }
 
 // release clears the walker's references to documents and returns it to the pool.
@@ -116,7 +116,7 @@ func liveIfEqual(live, config document.Value) document.Value {
 	return config
 }
 
-// accepts reports whether validate would accept a scalar, an atomic value or a value inside of an atomic value.
+// accepts reports whether validate would accept v: a scalar, an atomic value or a value inside of an atomic value.
 func (w *configWalker) accepts(t *schema.Type, v document.Value) bool {
 	switch v.Kind() {
 	case document.Null:
@@ -210,7 +210,7 @@ func (w *configWalker) granularMap(m *schema.Map, live, config document.Value) d
 	return w.docs.Map(mark)
 }
 
-// field walks one field of a map and returns its merged value.
+// field walks one field of a map and returns the merged value. old is the live value and value the applied value.
 func (w *configWalker) field(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
 	if t == nil {
 		w.failed = true
@@ -260,7 +260,7 @@ func (w *configWalker) fieldWithMarkers(t *schema.Type, declared bool, name fiel
 }
 
 // fieldWithExclusions walks a field that may be an untracked or reset field, or contain such fields. Most of them are
-// near the root of an object, so that the walk seldom takes this path.
+// near the root of an object, so the walk seldom takes this path.
 func (w *configWalker) fieldWithExclusions(t *schema.Type, name fieldsv1.Name, member bool, old, value document.Value) document.Value {
 	untracked, reset := w.untracked, w.reset
 	var isUntracked, isReset bool
@@ -306,7 +306,8 @@ func (w *configWalker) granularList(l *schema.List, live, config document.Value)
 	return merged
 }
 
-// mergeItems merges the items of a configuration's list, which is not empty, into the live list.
+// mergeItems merges the items of the applied list config, which is not empty, into the live list. items locates the keys
+// of config's items.
 func (w *configWalker) mergeItems(l *schema.List, live, config document.Value, items itemMark) document.Value {
 	old := asKind(live, document.List)
 	switch {
@@ -317,7 +318,7 @@ func (w *configWalker) mergeItems(l *schema.List, live, config document.Value, i
 		}
 		w.failed = w.failed || w.markerCount > markerCount
 		return config
-	case w.isAligned(l, old, items):
+	case w.hasSameKeys(l, old, items):
 		return w.mergeAligned(l, old, config, items)
 	}
 	z := listMerger{docs: &w.docs, live: old, config: config, matching: w.matchItems(l, old, config, items)}
@@ -325,7 +326,7 @@ func (w *configWalker) mergeItems(l *schema.List, live, config document.Value, i
 	return z.merge()
 }
 
-// mergeAligned merges two lists whose items have the same keys at the same positions.
+// mergeAligned is the variant of mergeItems for lists with equal keys at each index; see hasSameKeys.
 func (w *configWalker) mergeAligned(l *schema.List, live, config document.Value, items itemMark) document.Value {
 	mark := w.docs.Mark()
 	changed := false
@@ -345,7 +346,7 @@ func (w *configWalker) mergeAligned(l *schema.List, live, config document.Value,
 	return w.docs.List(mark)
 }
 
-// item walks the j-th item of a configuration's granular list and returns it merged with its live item old.
+// item walks the j-th item of the applied list and returns it merged with old, its live item.
 func (w *configWalker) item(l *schema.List, items itemMark, j int, old, item document.Value) document.Value {
 	var opened fieldsv1.Opened
 	if l.Relationship == schema.Keyed {
@@ -370,7 +371,7 @@ func (w *configWalker) item(l *schema.List, items itemMark, j int, old, item doc
 	return merged
 }
 
-// hasExplicitKey reports whether an item sets at least one of its keys, so that its identity does not consist of
+// hasExplicitKey reports whether the item sets at least one of its keys. The identity of any other item consists of
 // defaults only.
 func hasExplicitKey(l *schema.List, item document.Value) bool {
 	return slices.ContainsFunc(l.Keys, func(key schema.Key) bool { return !item.Get(key.Name).IsAbsent() })

@@ -56,7 +56,7 @@ func (w *configWalker) pushKeys(l *schema.List, item document.Value) {
 	w.failed = w.failed || !hasKey
 }
 
-// keysOf returns the keys of the j-th item.
+// keysOf returns the keys of the j-th item of the list at mark.
 func (w *configWalker) keysOf(mark itemMark, j int) []document.Field {
 	start := mark.keys + j*mark.width
 	return w.keys[start : start+mark.width]
@@ -129,9 +129,9 @@ func compareAfterAbsentKey(rest []document.Field) int {
 	return -1
 }
 
-// isAligned reports whether list has the same number of items as the open list, with the same keys at the same
-// positions.
-func (w *configWalker) isAligned(l *schema.List, list document.Value, items itemMark) bool {
+// hasSameKeys reports whether list has as many items as the open list that items locates, with equal keys at each
+// index.
+func (w *configWalker) hasSameKeys(l *schema.List, list document.Value, items itemMark) bool {
 	if list.Len() != items.count {
 		return false
 	}
@@ -148,8 +148,8 @@ func (w *configWalker) isAligned(l *schema.List, list document.Value, items item
 	return true
 }
 
-// matchItems matches the items of the live list with the items of the configuration's list by a merge join of their
-// sorted keys. If a live item has no key, matchItems calls matchElements instead.
+// matchItems matches the items of live with the items of config by a merge join of their sorted keys. If a live item
+// has no key, matchItems calls matchElements instead.
 func (w *configWalker) matchItems(l *schema.List, live, config document.Value, items itemMark) matching {
 	mark := w.openItems(l, live)
 	defer w.closeItems(mark)
