@@ -21,8 +21,8 @@ type baseCursor struct {
 	shared []Value
 }
 
-// newBaseCursor returns a cursor at the root of the base document. If base has no fields or items, there is nothing to
-// share, and the cursor matches no position.
+// newBaseCursor returns a cursor at the root of the base document. If base has no fields or items, no container can be
+// shared, and the cursor matches no position.
 func newBaseCursor(base Value) baseCursor {
 	if base.Len() == 0 {
 		return baseCursor{depth: -1}
@@ -30,14 +30,15 @@ func newBaseCursor(base Value) baseCursor {
 	return baseCursor{value: base, depth: 1}
 }
 
-// fieldWithBase parses the list or map that is the value of the field at p.stack[slot], or shares it with the base
-// document if its text is the same there.
+// fieldWithBase parses the list or map at offset i, the value of the field at p.stack[slot]. If the base document has the
+// same text at the same path, it shares the base's container instead.
 func (p *parser) fieldWithBase(slot, i int) (end int, err *SyntaxError) {
 	name := p.name(slot)
 	return p.valueWithBase(slot, i, p.base.value.Get(name), name)
 }
 
-// itemWithBase parses the n-th item of a list, or shares it with the base document if its text is the same there.
+// itemWithBase parses the list item with index n, which starts at offset i. If the base document has the same text at the
+// same path, it shares the base's container instead.
 func (p *parser) itemWithBase(slot, i, n int) (end int, err *SyntaxError) {
 	var base Value
 	if p.base.value.Kind() == List && n < p.base.value.Len() {

@@ -31,7 +31,8 @@ func randomJSON(r *rand.Rand, depth int) any {
 	return r.IntN(3)
 }
 
-// changedJSON returns a copy of v with a few random changes.
+// changedJSON returns a copy of v in which a few random values are replaced; depth limits the nesting of the new
+// values.
 func changedJSON(r *rand.Rand, v any, depth int) any {
 	if r.IntN(8) == 0 {
 		return randomJSON(r, depth)
@@ -102,7 +103,7 @@ func checkSameShape(t *testing.T, a, b Value) {
 		t.Fatalf("Equal(%v, %v) = false, want true", a, b)
 	}
 	if a.isUnparsed() {
-		return // b may share the base's container, which is parsed
+		return // the shared container in b may be parsed although the text in a is unparsed
 	}
 	if a.Kind() != b.Kind() || a.Len() != b.Len() {
 		t.Fatalf("%v and %v differ in kind or length, want the same", a, b)

@@ -139,7 +139,7 @@ func (v Value) With(name string, value Value) Value {
 	return Value{d: &doc{kind: Map, members: members}}
 }
 
-// appendMembers appends the fields of a map at the indexes from ≤ i < end to a slice.
+// appendMembers appends the fields of the map v at the indexes from ≤ i < end to the slice to.
 func (v Value) appendMembers(to []Field, from, end int) []Field {
 	for i := from; i < end; i++ {
 		to = append(to, Field{v.Name(i), v.At(i)})

@@ -10,10 +10,10 @@ import (
 func TestNewMap(t *testing.T) {
 	v := NewMap(Field{"b", NewInt(1)}, Field{"a", NewInt(2)}, Field{"c", Value{}}, Field{"b", NewInt(3)}, Field{"b", NewInt(4)})
 	if got, want := v.JSON(), `{"a":2,"b":4}`; got != want {
-		t.Errorf("got %s, want %s", got, want)
+		t.Errorf("NewMap() = %s, want %s", got, want)
 	}
 	if got := NewMap(Field{"a", Value{}}).JSON(); got != "{}" {
-		t.Errorf("got %s, want {}", got)
+		t.Errorf("NewMap() of an absent field = %s, want {}", got)
 	}
 }
 
@@ -36,7 +36,7 @@ func TestWithAndWithout(t *testing.T) {
 		{NewList(NewInt(1)).With("a", NewNull()), `{"a":null}`},
 	} {
 		if got := test.got.JSON(); got != test.want {
-			t.Errorf("got %s, want %s", got, test.want)
+			t.Errorf("modified map = %s, want %s", got, test.want)
 		}
 	}
 	if got, want := v.JSON(), `{"b":1,"d":{"x":null}}`; got != want {
@@ -95,11 +95,11 @@ func TestAccessors(t *testing.T) {
 	}
 	for _, missing := range []Value{v.Get("x"), v.Lookup("a", "x", "d"), v.Lookup("b", "c"), v.Get("b").Get("1"), {}} {
 		if !missing.IsAbsent() || missing.IsNull() || missing.Kind() != Absent || missing.Len() != 0 || missing.String() != "<absent>" || missing.JSON() != "" || missing.YAML() != "" {
-			t.Errorf("got %s, want absent", missing)
+			t.Errorf("value of a missing field = %s, want absent", missing)
 		}
 	}
 	if names := v.Name(0) + v.Name(1); names != "ab" {
-		t.Errorf("names = %s, want ab", names)
+		t.Errorf("Name(0) + Name(1) = %s, want ab", names)
 	}
 	var kinds []string
 	for _, item := range v.Get("b").Items() {

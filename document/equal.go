@@ -47,8 +47,8 @@ func equalContainers(a, b Value) bool {
 }
 
 // Compare compares two values in the order in which Kubernetes sorts path elements: numbers, strings, booleans, lists,
-// maps, null, and absent values last. It returns a negative number if a is less than b, 0 if they are equal, otherwise
-// a positive number.
+// maps, null, and absent values last. The result is negative if a is less than b, 0 if they are equal, and positive if
+// a is greater.
 func Compare(a, b Value) int {
 	if c := cmp.Compare(kindRank(a.Kind()), kindRank(b.Kind())); c != 0 {
 		return c
@@ -114,8 +114,8 @@ func compareMaps(a, b Value) int {
 func equalNumbers(a, b string) bool { return a == b || compareNumbers(a, b) == 0 }
 
 // compareNumbers compares two number literals by value: integers of any size exactly, literals with a fraction or an
-// exponent as float64. An integer is not rounded for the comparison with a float: otherwise two different integers
-// could both equal one float, and the order would not be transitive.
+// exponent as float64. An integer is not rounded for the comparison with a float: with rounding, two different integers
+// could equal the same float, and the order would not be transitive.
 func compareNumbers(a, b string) int {
 	switch {
 	case isInteger(a) && isInteger(b):
@@ -154,8 +154,8 @@ func compareMixed(integer string, f float64) int {
 	return compareIntegers(integer, whole.String())
 }
 
-// compareIntegers compares integer literals of any size without converting them: JSON allows no leading zeros, so the
-// longer literal has the larger absolute value.
+// compareIntegers compares integer literals of any size without converting them to numbers: JSON allows no leading
+// zeros, so the longer literal has the larger absolute value.
 func compareIntegers(a, b string) int {
 	negativeA, negativeB := a[0] == '-', b[0] == '-'
 	switch {
@@ -198,8 +198,8 @@ func appendFloat(dst []byte, f float64) []byte {
 }
 
 // scalarDifferences compares two maps that have the same field names, at most 64, and only booleans, numbers and
-// strings as values. Bit i of the result is set if the fields at index i differ. ok is false for all other values, and
-// if two numbers are equal but spelled differently.
+// strings as values. Bit i of differ is set if the fields at index i differ. ok is false if a map does not meet these
+// conditions, or if two numbers are equal but spelled differently.
 func scalarDifferences(a, b Value) (differ uint64, ok bool) {
 	count := a.Len()
 	if count != b.Len() || count > 64 || a.Kind() != Map || b.Kind() != Map {

@@ -83,7 +83,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// checkSize returns an error if a text of size bytes is larger than MaxBytes or than the 4 GiB that nodes can address.
+// checkSize returns an error if size, the length of a text in bytes, exceeds MaxBytes or the 4 GiB that nodes can
+// address.
 func (l Limits) checkSize(size int) error {
 	if l.MaxBytes >= 0 && size > l.MaxBytes {
 		return &SyntaxError{Line: 1, Column: 1, Problem: fmt.Sprintf(
@@ -126,7 +127,7 @@ func (e *SyntaxError) prefixPath(element string) *SyntaxError {
 // make as large as the document.
 const maxErrorPath = 1000
 
-// tokenAt returns the text from offset i up to the next delimiter, shortened for an error message.
+// tokenAt returns the text from offset i until before the next delimiter, shortened for an error message.
 func (p *parser) tokenAt(i int) string {
 	token := p.text[i:]
 	if end := strings.IndexAny(token, " \t\r\n,:[]{}\""); end >= 0 {

@@ -46,7 +46,8 @@ func FuzzParseJSON(f *testing.F) {
 	})
 }
 
-// isKnownDifference reports whether ParseJSON is deliberately stricter than encoding/json in an error.
+// isKnownDifference reports whether err is an error of ParseJSON for text that encoding/json accepts, and the
+// difference is deliberate.
 func isKnownDifference(err error) bool {
 	problem := err.(*SyntaxError).Problem
 	for _, known := range []string{"the field occurs twice", "expected UTF-8", "expected both halves of a surrogate pair", "lists and maps are nested"} {
@@ -57,8 +58,8 @@ func isKnownDifference(err error) bool {
 	return false
 }
 
-// checkJSONRoundTrip checks that the JSON of a parsed value, which is copied from its text, equals the JSON that is
-// encoded from its fields and items, and that parsing this JSON returns the same value.
+// checkJSONRoundTrip checks that JSON() of the parsed value v, which copies the parsed text, equals the JSON that is
+// encoded from the fields and items of v. It also checks that parsing this JSON returns an equal value.
 func checkJSONRoundTrip(t *testing.T, v Value) {
 	t.Helper()
 	written := v.JSON()
@@ -74,7 +75,7 @@ func checkJSONRoundTrip(t *testing.T, v Value) {
 	}
 }
 
-// withoutText rebuilds a value with constructors, so that it has no source text.
+// withoutText rebuilds v with constructors, so that the result has no source text.
 func withoutText(v Value) Value {
 	switch v.Kind() {
 	case List:
@@ -95,8 +96,8 @@ func withoutText(v Value) Value {
 	return v
 }
 
-// checkUnparsed parses a text with its first field unparsed and checks that the result equals v, the result of parsing
-// all of the text.
+// checkUnparsed parses text but leaves its first field unparsed. It checks that the result equals v, the result of
+// parsing all of text.
 func checkUnparsed(t *testing.T, text []byte, v Value) {
 	t.Helper()
 	if v.Kind() != Map || v.Len() == 0 {
@@ -131,8 +132,8 @@ func FuzzParseUnparsed(f *testing.F) {
 	})
 }
 
-// FuzzParseYAML compares with sigs.k8s.io/yaml: all text that ParseYAML accepts is accepted by sigs.k8s.io/yaml with
-// the same result. Tables in yaml_test.go list the texts that only sigs.k8s.io/yaml accepts.
+// FuzzParseYAML checks that sigs.k8s.io/yaml accepts every text that ParseYAML accepts, and returns the same result.
+// Tables in yaml_test.go list texts that only sigs.k8s.io/yaml accepts.
 func FuzzParseYAML(f *testing.F) {
 	for _, test := range yamlTexts {
 		f.Add([]byte(test.text))

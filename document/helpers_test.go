@@ -16,12 +16,13 @@ func mustParse(t testing.TB, text string) Value {
 	return v
 }
 
-// parseUnparsed parses a document and leaves the containers at the given path unparsed.
+// parseUnparsed parses text to a document, and leaves the lists and maps at the given path unparsed.
 func parseUnparsed[T Text](text T, limits Limits, path ...string) (Value, error) {
 	return parseJSON(nil, string(text), limits, path, Value{})
 }
 
-// parseWithBase parses a document that shares unchanged containers with a base document.
+// parseWithBase parses text to a document that shares unchanged lists and maps with base. It leaves the lists and
+// maps at unparsedPath unparsed.
 func parseWithBase[T Text](text T, limits Limits, base Value, unparsedPath ...string) (Value, error) {
 	return parseJSON(nil, string(text), limits, unparsedPath, base)
 }
@@ -47,7 +48,7 @@ func equalAsFloats(a, b Value) bool {
 	return true
 }
 
-// anyPart reports whether f returns true for v or for a value that v contains.
+// anyPart reports whether f returns true for v or for any value inside of v.
 func anyPart(v Value, f func(Value) bool) bool {
 	if f(v) {
 		return true

@@ -42,7 +42,7 @@ func (internals) ScalarDifferences(a, b Value) (differ uint64, ok bool) {
 	return scalarDifferences(a, b)
 }
 
-// containers allocates lists and maps, in chunks, from fields or items that are not parsed from a text.
+// containers allocates, in chunks, lists and maps that consist of existing fields or items instead of parsed text.
 type containers struct{ docs arena.Arena[doc] }
 
 // maxContainers is the maximum number of docs in one chunk of the allocator.

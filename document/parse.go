@@ -46,8 +46,8 @@ func ParseJSONLimited[T Text](text T, limits Limits) (Value, error) {
 	return parseJSON(nil, string(text), limits, nil, Value{})
 }
 
-// parseJSON parses one JSON document. A nil reuse means that the document gets memory of its own. Containers at
-// unparsedPath stay unparsed; unchanged containers are shared with base, which may be absent.
+// parseJSON parses one JSON document. If reuse is nil, the document gets memory of its own. Containers at unparsedPath
+// stay unparsed; unchanged containers are shared with base, which may be absent.
 func parseJSON(reuse *reusableParser, text string, limits Limits, unparsedPath []string, base Value) (Value, error) {
 	limits = limits.withDefaults()
 	if err := limits.checkSize(len(text)); err != nil {
@@ -71,7 +71,8 @@ func parseJSON(reuse *reusableParser, text string, limits Limits, unparsedPath [
 	return v, nil
 }
 
-// parseFirst parses the value at the start of the text and returns the offset after it; more text may follow.
+// parseFirst parses the value at the start of the text and returns end, the offset after the value; more text may
+// follow.
 func (p *parser) parseFirst(reuse *reusableParser) (v Value, end int, err *SyntaxError) {
 	start := skipSpace(p.text, 0)
 	p.push().pos = uint32(start)
@@ -241,7 +242,7 @@ func (p *parser) mapValue(slot, start int) (i int, err *SyntaxError) {
 	return i, nil
 }
 
-// fields parses the fields of a map up to its end and sorts them.
+// fields parses the fields of a map and its closing brace, and sorts the fields.
 func (p *parser) fields(mark, i int) (end int, err *SyntaxError) {
 	s := p.text
 	sorted := true
@@ -250,7 +251,7 @@ func (p *parser) fields(mark, i int) (end int, err *SyntaxError) {
 		if i, key, err = p.field(slot, i); err != nil {
 			return i, err
 		}
-		if (key <= last || key == noKey) && slot > mark && !p.inOrder(&p.stack[slot-1], &p.stack[slot]) {
+		if (key <= last || key == noKey) && slot > mark && !p.nameLess(&p.stack[slot-1], &p.stack[slot]) {
 			sorted = false
 		}
 		last = key
@@ -274,7 +275,7 @@ func (p *parser) fields(mark, i int) (end int, err *SyntaxError) {
 	}
 }
 
-// field parses one field onto the stack and returns the sort key of its name; see scanName.
+// field parses one field, pushes it onto the stack, and returns the sort key of its name; see scanName.
 func (p *parser) field(slot, start int) (i int, key uint64, err *SyntaxError) {
 	s := p.text
 	if byteAt(s, start) != '"' {
@@ -341,8 +342,8 @@ func (p *parser) close(slot int, kind Kind, start, end, mark, deviations int) {
 	p.stack = p.stack[:mark]
 }
 
-// skipInsignificantSpace skips white space and counts it as a deviation from canonical JSON. It must only be called at
-// white space or at the end of the text.
+// skipInsignificantSpace skips the white space at offset i and counts it as a deviation from canonical JSON. It must
+// only be called if i is at white space or at the end of the text.
 func (p *parser) skipInsignificantSpace(i int) int {
 	p.deviations++
 	return skipSpace(p.text, i)

@@ -5,7 +5,7 @@ package document
 type reusableParser struct {
 	nodes []node
 	docs  []doc
-	used  int // the number of nodes of all documents since the last Reset, including nodes in outgrown slices
+	used  int // the number of nodes of all documents since the last Reset, including nodes in slices that nodes has replaced
 }
 
 // ParseJSON parses one document, which is valid until Reset. The parameters are those of parseJSON.
@@ -27,12 +27,12 @@ func (r *reusableParser) Reset() {
 	r.used = 0
 }
 
-// spareNodes returns the unused capacity of r.nodes; the parser assembles the nodes of the next document there, so that
-// they need not be copied.
+// spareNodes returns the unused capacity of r.nodes; the parser assembles the nodes of the next document there, to
+// avoid copying them.
 func (r *reusableParser) spareNodes() []node { return r.nodes[len(r.nodes):] }
 
-// keepNodes returns the nodes of a finished document for permanent use: a copy if r is nil, because nodes is then
-// scratch memory, otherwise the slice itself.
+// keepNodes returns the nodes of a finished document for permanent use. If r is nil, nodes is scratch memory, and the
+// result is a copy. If r is not nil, the result is nodes itself.
 func (r *reusableParser) keepNodes(nodes []node) []node {
 	if r == nil {
 		return append([]node(nil), nodes...)
@@ -69,7 +69,7 @@ func (v Value) Clone() Value {
 	return copied
 }
 
-// newDoc returns an empty doc, from the reused memory if r is not nil.
+// newDoc returns an empty doc. If r is not nil, the doc is in the memory that r reuses.
 func (r *reusableParser) newDoc() *doc {
 	if r == nil {
 		return new(doc)

@@ -2,8 +2,8 @@ package document
 
 import "testing"
 
-// TestReusableParser checks that a reusableParser returns the same documents as ParseJSON, after any number of
-// documents and resets.
+// TestReusableParser checks that a reusableParser returns the same documents as ParseJSON, also after several
+// documents and calls of Reset.
 func TestReusableParser(t *testing.T) {
 	var r reusableParser
 	texts := []string{

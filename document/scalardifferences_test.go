@@ -54,7 +54,7 @@ func TestScalarDifferencesLimit(t *testing.T) {
 		b = append(b, Field{name, NewString("y")})
 	}
 	if differ, ok := scalarDifferences(NewMap(a[:64]...), NewMap(b[:64]...)); !ok || differ != ^uint64(0) {
-		t.Errorf("64 fields: got %b, %v, want all 64 bits set, true", differ, ok)
+		t.Errorf("scalarDifferences() of 64 fields = %b, %v, want %b, true", differ, ok, ^uint64(0))
 	}
 	if _, ok := scalarDifferences(NewMap(a...), NewMap(b...)); ok {
 		t.Error("65 fields: ok = true, want false")
@@ -93,7 +93,7 @@ func TestTextOf(t *testing.T) {
 			for _, name := range []string{"", "a", "b", "c", "d", "e", "f", "g", "m", "zz"} {
 				field := v.Get(name)
 				if got, ok := v.TextOf(name); got != field.Text() && ok || ok != (field.Kind() == String) {
-					t.Errorf("%s.TextOf(%q) = %q, %v, want the same as Get: %q, %v", v, name, got, ok, field.Text(), field.Kind() == String)
+					t.Errorf("%s.TextOf(%q) = %q, %v, want %q, %v", v, name, got, ok, field.Text(), field.Kind() == String)
 				}
 			}
 		}

@@ -7,11 +7,11 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// The scan functions of this file return the end of the token that starts at an offset.
+// The scan functions of this file return the offset after the token that starts at the given offset.
 
-// scanName returns the end of the plain bytes of a name that starts at offset i, like scan.PlainEnd. It also returns
-// the sort key of the name: its first eight bytes as a big-endian number, padded with zeros. If the keys of two names
-// differ, the names have the order of their keys; if the keys are equal, the names must be compared.
+// scanName returns the offset after the plain bytes of a name that starts at offset i, like scan.PlainEnd. It also
+// returns the sort key of the name: its first eight bytes as a big-endian number, padded with zeros. If the keys of
+// two names differ, the names have the order of their keys; if the keys are equal, the names must be compared.
 func scanName(s string, i int) (end int, key uint64) {
 	if i+8 > len(s) {
 		return scan.PlainEnd(s, i), noKey
@@ -28,7 +28,7 @@ func scanName(s string, i int) (end int, key uint64) {
 // noKey is the sort key of a name for which none was computed. No UTF-8 text has this key.
 const noKey = ^uint64(0)
 
-// scanNumber returns the end of the JSON number that starts at pos, or pos if there is no number.
+// scanNumber returns the offset after the JSON number that starts at offset pos, or pos if no number starts there.
 func scanNumber(s string, pos int) int {
 	i := pos
 	if i < len(s) && s[i] == '-' {

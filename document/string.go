@@ -26,7 +26,8 @@ type stringSpan struct {
 	form        form
 }
 
-// slowString parses the rest of the string whose content starts at offset start; i is the first byte that is not plain.
+// slowString parses the rest of the string whose content starts at offset start; i is the offset of its first byte that
+// is not plain.
 func (p *parser) slowString(start, i int) (c stringSpan, end int, err *SyntaxError) {
 	s := p.text
 	f := plain
@@ -60,8 +61,8 @@ func (p *parser) slowString(start, i int) (c stringSpan, end int, err *SyntaxErr
 	return stringSpan{}, i, p.unclosedStringError()
 }
 
-// escapedString parses the rest of the string whose content starts at offset start; i is its first escape. The
-// unescaped content is appended to p.extra.
+// escapedString parses the rest of the string whose content starts at offset start; i is the offset of its first
+// escape. The unescaped content is appended to p.extra.
 func (p *parser) escapedString(start, i int, f form) (c stringSpan, end int, err *SyntaxError) {
 	s := p.text
 	mark := len(p.extra)
@@ -197,8 +198,8 @@ func unescapeOne(s string) (r rune, size int) {
 	return 0, 0
 }
 
-// unescapeUnicode decodes \uXXXX, or two of them that form a surrogate pair for a character beyond 16 bits. It returns
-// size 0 for an unpaired surrogate.
+// unescapeUnicode decodes the escape \uXXXX at the start of s, or two such escapes that form a surrogate pair for a
+// character beyond 16 bits. It returns size 0 for an unpaired surrogate.
 func unescapeUnicode(s string) (r rune, size int) {
 	first, ok := hex4(s)
 	if !ok {
@@ -217,7 +218,8 @@ func unescapeUnicode(s string) (r rune, size int) {
 	return r, 12
 }
 
-// hex4 decodes the \uXXXX at the start of s without interpreting surrogates; ok is false if there is none.
+// hex4 decodes the \uXXXX at the start of s without interpreting surrogates; ok is false if s does not start with
+// \uXXXX.
 func hex4(s string) (r rune, ok bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
@@ -266,17 +268,17 @@ func (p *parser) slowName(slot, start, i int) (end int, err *SyntaxError) {
 // name returns the name of the field at p.stack[slot].
 func (p *parser) name(slot int) string { return p.nameOf(&p.stack[slot]) }
 
-// inOrder reports whether the name of a is less than the name of b.
-func (p *parser) inOrder(a, b *node) bool {
+// nameLess reports whether the name of a is less than the name of b.
+func (p *parser) nameLess(a, b *node) bool {
 	if (a.form|b.form)&extraName != 0 {
-		return p.escapedNamesInOrder(a, b)
+		return p.escapedNameLess(a, b)
 	}
 	return p.text[a.name:a.name+a.nameSize] < p.text[b.name:b.name+b.nameSize]
 }
 
-// escapedNamesInOrder is inOrder for names that contain escapes. Its comparisons convert bytes to strings without an
-// allocation, which nameOf would need.
-func (p *parser) escapedNamesInOrder(a, b *node) bool {
+// escapedNameLess is nameLess for names that contain escapes. Unlike nameOf, its comparisons convert bytes to strings
+// without allocating memory.
+func (p *parser) escapedNameLess(a, b *node) bool {
 	switch {
 	case a.form&extraName == 0:
 		return p.text[a.name:a.name+a.nameSize] < string(p.extra[b.name:b.name+b.nameSize])

@@ -32,8 +32,9 @@ func newSkipPath(path []string) skipPath {
 	return skipPath{path: path}
 }
 
-// step compares the field or item at the parser's position, in a container at the given depth, with the path. It
-// reports whether the path ends there, which means that the value stays unparsed.
+// step compares the field or item at the parser's position with the next path element. name is the name of the field, and
+// depth is the depth of its container. step reports whether the path ends at this field or item, whose value therefore
+// stays unparsed.
 func (s *skipPath) step(depth int, name string) bool {
 	if depth > len(s.path) || s.path[depth-1] != name {
 		return false
@@ -42,7 +43,8 @@ func (s *skipPath) step(depth int, name string) bool {
 	return depth == len(s.path)
 }
 
-// skippableValue parses the value of the named field, or leaves it unparsed if the path ends there.
+// skippableValue parses the value of the field or item name at offset i, or leaves the value unparsed if the path to the
+// unparsed containers ends there.
 func (p *parser) skippableValue(slot, i int, name string) (end int, err *SyntaxError) {
 	matched := p.skip.matched
 	if p.skip.step(p.depth, name) {
@@ -90,7 +92,7 @@ func (p *parser) skipValue(slot, start int) (end int, err *SyntaxError) {
 	return end, nil
 }
 
-// detach returns a document that consists only of the container root. nodes and extra are the lengths that p.nodes and
+// detach returns a document of its own whose root is the container root. nodes and extra are the lengths that p.nodes and
 // p.extra had before the container was parsed.
 func (p *parser) detach(root node, nodes, extra int) Value {
 	d := &doc{text: p.text, extra: string(p.extra[extra:]), nodes: append(slices.Clone(p.nodes[nodes:]), root)}
@@ -136,8 +138,8 @@ func skipFieldSet(s string, pos, maxDepth int) (end int) {
 	return 0
 }
 
-// skipClosing skips the closing braces at offset i, at most depth of them. It returns the offset after them and the
-// number of maps that are still open; if that is above 0, the offset is less than len(s).
+// skipClosing skips consecutive closing braces from offset i on, but not more than depth braces. It returns the offset
+// after these braces and the number of maps that are still open; if that number is above 0, the offset is less than len(s).
 func skipClosing(s string, i, depth int) (int, int) {
 	for i < len(s) && s[i] == '}' && depth > 0 {
 		i++

@@ -203,7 +203,7 @@ func (v Value) Field(i int) (name string, value Value) {
 	return v.d.nameOf(n), Value{v.d, child}
 }
 
-// child returns the index in d.nodes of the i-th item or field. It panics if there is none.
+// child returns the index in v.d.nodes of the i-th item or field. It panics if i is out of range.
 func (v Value) child(i int) uint32 {
 	n := &v.d.nodes[v.i]
 	if uint(i) >= uint(n.count) {

@@ -60,8 +60,8 @@ func startsLikeJSON(text []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{"))
 }
 
-// furthestError returns the error with the later position, because the parser that reported it understood more of the
-// text.
+// furthestError returns the error with the later position in the text, because the parser that reported it understood
+// more of the text.
 func furthestError(a, b *SyntaxError) *SyntaxError {
 	if b.Line > a.Line || b.Line == a.Line && b.Column > a.Column {
 		return b

@@ -200,7 +200,7 @@ func TestYAMLErrors(t *testing.T) {
 			t.Errorf("ParseYAML(%q)\n=    %s, %v\nwant %s", test.text, v, err, test.want)
 		}
 		if _, err := sigs.YAMLToJSON([]byte(test.text)); (err == nil) != test.strict {
-			t.Errorf("sigs.k8s.io/yaml, %q: error = %v; accepted must be %v", test.text, err, test.strict)
+			t.Errorf("sigs.k8s.io/yaml, %q: error = %v; accepted = %v, want %v", test.text, err, err == nil, test.strict)
 		}
 	}
 }
@@ -214,7 +214,7 @@ func TestYAMLErrorInLargeText(t *testing.T) {
 	}
 }
 
-// billionLaughs returns a YAML document in which every line refers nine times to the line before, so that its aliases
+// billionLaughs returns a YAML document in which every line refers nine times to the previous line. Its aliases
 // expand exponentially (a "billion laughs" attack).
 func billionLaughs() string {
 	var b strings.Builder
@@ -225,7 +225,7 @@ func billionLaughs() string {
 	return b.String()
 }
 
-// aliasChain returns a YAML document of lists, each of which contains an alias of the list before.
+// aliasChain returns a YAML document of length lists, each of which contains an alias of the previous list.
 func aliasChain(length int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x]\n")

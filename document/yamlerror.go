@@ -11,8 +11,9 @@ import (
 // sometimes there is no line. Therefore a text with an error is parsed again through a reader that returns one byte at
 // a time; the number of bytes read shows where the library stopped.
 
-// maxRefinedOffset is the maximum offset of an error whose position is determined to the character, because that
-// requires parsing the text several more times. Beyond it the position may be a few characters off.
+// maxRefinedOffset is the maximum offset, in bytes, at which the position of an error is determined exactly, because
+// that requires parsing the text several more times. At larger offsets the reported position may be a few characters
+// off.
 const maxRefinedOffset = 64 << 10
 
 // locateError converts an error of the YAML library to an error with a line, a column and a path.
@@ -62,8 +63,8 @@ type byteReader struct{ from *bytes.Reader }
 
 func (r byteReader) Read(to []byte) (int, error) { return r.from.Read(to[:min(len(to), 1)]) }
 
-// refineOffset returns the offset of the last byte of the shortest prefix of the text with which the YAML library fails
-// with the same error. It searches from the line before the given offset on.
+// refineOffset returns the offset of the last byte of the shortest prefix of text for which the YAML library reports
+// problem. It starts the search at the line before offset.
 func refineOffset(text []byte, offset int, problem string) int {
 	fails := func(end int) bool {
 		_, _, err := yamlNodes(bytes.NewReader(text[:end]))
@@ -87,7 +88,7 @@ func lineStart(text []byte, offset int) int {
 
 var yamlErrorPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
 
-// yamlProblem replaces the library's error texts by texts that name the expected input.
+// yamlProblem replaces the library's error texts with texts that name the expected input.
 func yamlProblem(problem string, text []byte) string {
 	switch problem {
 	case "mapping values are not allowed in this context":
@@ -157,7 +158,8 @@ func (l yamlLevel) element() string {
 
 var yamlKey = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#&*!|>'"%@,\[\]{}` + "`" + `][^#]*?)\s*:(\s|$)`)
 
-// updateYAMLLevels returns the fields and items that are open after one more line.
+// updateYAMLLevels returns the fields and items that are open after line. open contains those that are open before
+// line.
 func updateYAMLLevels(open []yamlLevel, line string) []yamlLevel {
 	rest := strings.TrimLeft(line, " ")
 	indent := len(line) - len(rest)

@@ -52,7 +52,7 @@ func nonFinite(f float64) scalar {
 }
 
 // resolve determines the kind and value of a scalar node from its tag, its quotes and its text. If the text does not
-// match the tag, problem is the error message.
+// match the tag, problem is the error message; it is empty if the text matches.
 func (t *yamlTree) resolve(n *yaml.Node) (s scalar, problem string) {
 	asString := scalar{kind: String, text: n.Value}
 	if n.Style&yaml.TaggedStyle == 0 {
@@ -149,7 +149,8 @@ func resolveNumber(text string) (s scalar, ok bool) {
 	return floatScalar(text, f), err == nil
 }
 
-// integerLiteral returns value, the integer in decimal; it returns -0 if the text is -0, to keep the sign.
+// integerLiteral returns value, the decimal spelling of the integer that was written as written. For -0 it returns -0
+// instead of 0.
 func integerLiteral(written, value string) string {
 	if written == "-0" {
 		return written

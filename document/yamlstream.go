@@ -20,7 +20,7 @@ func ParseYAMLStream(text []byte, limits Limits) iter.Seq2[Value, error] {
 }
 
 // readJSONStream parses the consecutive JSON objects at the start of a text. It returns the rest of the text and the
-// line on which the rest starts; done means that an error was reported or the caller stopped the iteration. If the text
+// line on which the rest starts. done is true if an error was reported or the caller stopped the iteration. If the text
 // after at most one object is not JSON, it is left to the YAML parser; after two objects it is a syntax error.
 func readJSONStream(text []byte, limits Limits, yield func(Value, error) bool) (rest []byte, line int, done bool) {
 	line = 1
@@ -60,8 +60,8 @@ func firstJSON(text []byte, limits Limits) (v Value, size int, failure *SyntaxEr
 	return p.parseFirst(nil)
 }
 
-// jsonSize returns the size in bytes of the JSON object at the start of a text, found by matching braces, or the size
-// of the text if the object is not closed.
+// jsonSize returns the size in bytes of the JSON object at the start of text, which it finds by matching braces. If the
+// object is not closed, it returns the size of text.
 func jsonSize(text []byte) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {

@@ -26,11 +26,12 @@ type yamlPart struct {
 	height int // the nesting depth of lists and maps, including the value itself; 0 for scalars
 }
 
-// anchor is the value of a node with an anchor; value is nil while the node is being built, so that an alias to an
-// enclosing node is detected.
+// anchor is the value of a node with an anchor; value is nil while the node is being built, which makes an alias to an
+// enclosing node detectable.
 type anchor struct{ value *yamlPart }
 
-// node returns the value of a node, or of the node that an alias refers to, at the given nesting depth.
+// node returns the value of n, which is at the given nesting depth. If n is an alias, it returns the value of the node
+// that n refers to.
 func (t *yamlTree) node(n *yaml.Node, depth int) (*yamlPart, *SyntaxError) {
 	if n.Kind == yaml.AliasNode {
 		return t.alias(n, depth)
@@ -119,10 +120,10 @@ func (t *yamlTree) list(n *yaml.Node, depth int) (*yamlPart, *SyntaxError) {
 	return b, nil
 }
 
-// add includes the size and height of a field or item in b.
-func (b *yamlPart) add(part *yamlPart) {
-	b.size += part.size
-	b.height = max(b.height, part.height)
+// add includes the size and height of part, a field or item of p, in the size and height of p.
+func (p *yamlPart) add(part *yamlPart) {
+	p.size += part.size
+	p.height = max(p.height, part.height)
 }
 
 // yamlField is a field of a map that is being built.
@@ -204,8 +205,8 @@ func describeKey(key *yaml.Node, s scalar) string {
 
 func isMergeKey(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!merge" }
 
-// merge adds the fields of a merge key's value, a map or a list of maps. The first map of a list has precedence, so the
-// maps are added in reverse order.
+// merge appends the fields of n, the value of a merge key, to the slice to. n is a map or a list of maps. The first map
+// of a list has precedence, so the maps are appended in reverse order.
 func (t *yamlTree) merge(to []yamlField, b *yamlPart, n *yaml.Node, depth int) ([]yamlField, *SyntaxError) {
 	sources := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {

@@ -31,8 +31,8 @@ func TestYAMLLooksLikeKubectl(t *testing.T) {
 	}
 }
 
-// notLikeKubectl are strings for which the output differs deliberately: kubectl can't encode them, encodes them to YAML
-// that does not parse back, or folds them.
+// notLikeKubectl are strings whose YAML deliberately differs from that of kubectl: kubectl can't encode them, encodes
+// them to YAML that is not parsed to the same string, or folds them into several lines.
 var notLikeKubectl = []string{"<<", "\u007f", "\u0085", "\u2028", "\u2029", strings.Repeat("long ", 40)}
 
 func checkLikeKubectl(t *testing.T, v Value) {
