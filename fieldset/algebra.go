@@ -1,7 +1,7 @@
 package fieldset
 
-// All operations join two sorted trees with function join. An operation only defines the result for an element that is
-// in the left set, in the right set, or in both.
+// All operations join two sorted trees with the function join. Each operation only defines the resulting node for an
+// element that is in the left set, in the right set, or in both sets.
 
 // Union returns the paths that are in at least one of the sets.
 func (s Set) Union(other Set) Set {
@@ -19,7 +19,7 @@ func (s Set) Union(other Set) Set {
 		case a == nil:
 			out = append(out, *b)
 		default:
-			out = append(out, a.with(a.member || b.member, a.below().Union(b.below())))
+			out = append(out, a.withChildren(a.member || b.member, a.below().Union(b.below())))
 		}
 	})
 	return Set{out}
@@ -36,8 +36,8 @@ func (s Set) Intersection(other Set) Set {
 	return Set{out}
 }
 
-// Difference returns the paths of s that are not in the other set. Unlike RecursiveDifference it keeps the paths of s
-// that are below a path of the other set.
+// Difference returns the paths of s that are not in other. Unlike RecursiveDifference it keeps the paths of s that are
+// below a path of other.
 func (s Set) Difference(other Set) Set {
 	if other.IsEmpty() || s.IsEmpty() {
 		return s
@@ -55,7 +55,7 @@ func (s Set) Difference(other Set) Set {
 	return Set{out}
 }
 
-// RecursiveDifference returns the paths of s that are neither in the other set nor below a path of it.
+// RecursiveDifference returns the paths of s that are neither in other nor below a path of other.
 func (s Set) RecursiveDifference(other Set) Set {
 	if other.IsEmpty() || s.IsEmpty() {
 		return s
@@ -83,7 +83,7 @@ func (s Set) Leaves() Set {
 	return Set{out}
 }
 
-// Covered returns the paths of s that are in the other set or below a path of it.
+// Covered returns the paths of s that are in other or below a path of other.
 func (s Set) Covered(other Set) Set {
 	var out []node
 	join(s, other, func(a, b *node) {
@@ -101,8 +101,8 @@ func (s Set) Covered(other Set) Set {
 // Insert returns the union of the set and the path p; s itself is not modified.
 func (s Set) Insert(p Path) Set { return s.Union(New(p)) }
 
-// join calls visit for the first elements of both sets in sorted order. a is the node of the element in s, b the node
-// in other; a node is nil if its set does not contain the element.
+// join calls visit for each first element of the paths in s and other, in sorted order. a is the node of the element
+// in s, and b its node in other; a node is nil if its set does not contain the element.
 func join(s, other Set, visit func(a, b *node)) {
 	i, j := 0, 0
 	for i < len(s.children) && j < len(other.children) {
@@ -128,10 +128,11 @@ func join(s, other Set, visit func(a, b *node)) {
 	}
 }
 
-// appendNode appends a node with the element of n, unless the new node would be neither a member nor have children.
+// appendNode appends to out a node with the element of n, the given membership and the children of below. It omits a
+// node that is not a member and has no children.
 func appendNode(out []node, n *node, member bool, below Set) []node {
 	if !member && below.IsEmpty() {
 		return out
 	}
-	return append(out, n.with(member, below))
+	return append(out, n.withChildren(member, below))
 }

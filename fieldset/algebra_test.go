@@ -123,7 +123,7 @@ func TestOperationsDoNotModifyOperands(t *testing.T) {
 	}
 }
 
-// rebuiltSet returns a copy of a that is made by a builder that also builds b.
+// rebuiltSet returns a copy of a. The builder of the copy also builds b, so both results share memory.
 func rebuiltSet(a, b Set) Set {
 	var shared builder
 	build := func(s Set) Set {

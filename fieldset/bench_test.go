@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Each benchmark measures this package and structured-merge-diff in the same run, so that the results are comparable on
-// any machine.
+// Each benchmark measures this package and structured-merge-diff in the same run, so the results are comparable on any
+// machine.
 
 func BenchmarkParseFieldsV1(b *testing.B) {
 	text := deployment("app")
@@ -84,7 +84,7 @@ func benchmarkPair(b *testing.B, ours func(s, other Set) Set, upstream func(s, o
 }
 
 // deployment returns the FieldsV1, about 6 KB, of a field manager that applies a Deployment with a few containers;
-// container is the name of the first one.
+// container is the name of its first container.
 func deployment(container string) string {
 	leaves := func(names ...string) string {
 		return `"f:` + strings.Join(names, `":{},"f:`) + `":{}`

@@ -39,8 +39,8 @@ func checkDifferences(t *testing.T, differences ...difference) {
 	}
 }
 
-// Upstream reads every number as a float64, so that a set item or a key beyond 2^53 is rounded when managedFields are
-// read, and two items may become one. This package keeps all digits.
+// Upstream reads every number as a float64. It therefore rounds a set item or a key beyond 2^53 when it reads
+// managedFields, and two items may become one item. This package keeps all digits.
 func TestDifferenceLargeIntegersKeepTheirDigits(t *testing.T) {
 	checkDifferences(t,
 		difference{`{"v:9007199254740993":{}}`, `{"v:9007199254740992":{}}`, `{"v:9007199254740993":{}}`},

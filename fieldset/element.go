@@ -28,9 +28,9 @@ const (
 // Element is one element of a path. Elements are comparable with ==. The zero Element selects nothing.
 type Element struct {
 	kind ElementKind
-	// text is the name of a FieldName element. For other kinds it is the key, value or index as FieldsV1 spells it
-	// after the prefix and inside of the quotes, such as {\"name\":\"app\"}, so that elements are read and written
-	// without decoding. The spelling is always the one that Kubernetes writes.
+	// text is the name of a FieldName element. For other kinds it is the key, value or index as FieldsV1 spells it after
+	// the prefix and inside of the quotes, such as {\"name\":\"app\"}, so elements are read and written without decoding.
+	// The spelling is always the one that Kubernetes writes.
 	text string
 }
 
@@ -185,7 +185,7 @@ func (e Element) appendKeyString(dst []byte) []byte {
 }
 
 // appendSimpleKey appends the keys of a Key element, in the notation of String, without decoding them. ok is false if a
-// key must be decoded, or if the function accepts returns false for the name of a key.
+// key must be decoded, or if accepts(name) is false for the name of a key.
 func (e Element) appendSimpleKey(dst []byte, accepts func(name string) bool) (shown []byte, ok bool) {
 	start := len(dst)
 	for rest := e.text; ; {

@@ -118,10 +118,10 @@ func TestParseFieldsV1(t *testing.T) {
 			s := mustParse(t, test.text)
 			checkInvariants(t, s)
 			if got := s.FieldsV1(); got != test.want {
-				t.Errorf("got  %s\nwant %s", got, test.want)
+				t.Errorf("FieldsV1() = %s\nwant         %s", got, test.want)
 			}
 			if got := toJSON(t, mustParseUpstream(t, test.text)); got != test.want {
-				t.Errorf("upstream writes %s, want the same as this package", got)
+				t.Errorf("upstream writes %s\nwant            %s", got, test.want)
 			}
 		})
 	}
@@ -133,9 +133,9 @@ func TestParseFieldsV1Errors(t *testing.T) {
 			s, err := ParseFieldsV1(test.text)
 			switch {
 			case err == nil:
-				t.Errorf("ParseFieldsV1 = %s, want an error", s.FieldsV1())
+				t.Errorf("ParseFieldsV1(%s) = %s, want an error", test.text, s.FieldsV1())
 			case !strings.HasPrefix(err.Error(), "field set: at byte ") || !strings.Contains(err.Error(), test.want):
-				t.Errorf("got %v, want %s", err, test.want)
+				t.Errorf("ParseFieldsV1(%s) error = %v, want it to contain %s", test.text, err, test.want)
 			}
 			if _, err := parseUpstream(test.text); err == nil {
 				t.Errorf("upstream accepts %s, want an error", test.text)
@@ -248,14 +248,14 @@ func mutate(r *rand.Rand, text string) string {
 	return text
 }
 
-// checkLikeUpstream fails the test unless this package and upstream parse a text to the same set, or both reject it.
-// The differences of differences_test.go are allowed. It reports whether the text is valid.
+// checkLikeUpstream fails the test unless this package and upstream parse text to the same set, or both reject text.
+// The differences of differences_test.go are allowed. It reports whether text is valid.
 func checkLikeUpstream(t *testing.T, text string) bool {
 	t.Helper()
 	ours, err := ParseFieldsV1(text)
 	upstream, upstreamErr := parseUpstream(text)
 	switch {
-	case err != nil && upstreamErr == nil && !readOnlyByUpstream(text):
+	case err != nil && upstreamErr == nil && !isAcceptedOnlyByUpstream(text):
 		t.Fatalf("ParseFieldsV1(%q): error %v\nwant upstream's set %s", text, err, toJSON(t, upstream))
 	case err == nil && upstreamErr != nil && !extremeNumbers.MatchString(text):
 		t.Fatalf("ParseFieldsV1(%q) = %s\nwant an error as from upstream: %v", text, ours.FieldsV1(), upstreamErr)
@@ -275,9 +275,9 @@ func checkLikeUpstream(t *testing.T, text string) bool {
 // extremeNumbers matches texts that may contain a number that upstream rounds or rejects.
 var extremeNumbers = regexp.MustCompile(`-0|[0-9]{16}|[eE][+-]?[0-9]{3}`)
 
-// readOnlyByUpstream reports whether upstream accepts a text although this package must reject it. It does not use this
-// package's parser.
-func readOnlyByUpstream(text string) bool {
+// isAcceptedOnlyByUpstream reports whether upstream accepts text although this package must reject it. It does not use
+// this package's parser.
+func isAcceptedOnlyByUpstream(text string) bool {
 	if !utf8.ValidString(text) || !json.Valid([]byte(text)) || surrogateEscape.MatchString(text) {
 		return true
 	}
@@ -299,7 +299,8 @@ func readOnlyByUpstream(text string) bool {
 // surrogateEscape matches the \u escape of one half of a surrogate pair.
 var surrogateEscape = regexp.MustCompile(`(?i)ud[89a-f]`)
 
-// hasDuplicateNames reports whether a JSON object, at any depth of the next value, contains a name twice.
+// hasDuplicateNames reads the next value of tokens, and reports whether a JSON object at any depth of that value
+// contains a name twice.
 func hasDuplicateNames(tokens *json.Decoder) bool {
 	token, err := tokens.Token()
 	if err == io.EOF || err != nil {

@@ -53,9 +53,10 @@ func FuzzParsePath(f *testing.F) {
 		s := New(p)
 		checkInvariants(t, s)
 		if s.Has(p) != (len(p) > 0) {
-			t.Fatalf("New(%q).Has(the path) = false, want true", text)
+			t.Fatalf("New(%q).Has(%[1]q) = %v, want %v", text, s.Has(p), len(p) > 0)
 		}
-		// A name of a path may contain invalid UTF-8, which FieldsV1 can't represent.
+		// The set again may differ from s, because FieldsV1 can't represent invalid UTF-8 in names. Parsing and writing
+		// FieldsV1 a second time must change nothing.
 		again := mustParse(t, s.FieldsV1())
 		if again.FieldsV1() != mustParse(t, again.FieldsV1()).FieldsV1() {
 			t.Fatalf("FieldsV1 of %q changes when it is parsed and written again", text)
@@ -70,12 +71,12 @@ func allocatedBytes() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// maxMemory returns the maximum number of bytes that parsing a text may allocate: a fixed amount for the runtime, plus
-// each bytes per byte of the text.
+// maxMemory returns the maximum number of bytes that parsing text may allocate: 1 MiB for the runtime, plus each times
+// the length of text in bytes.
 func maxMemory(text string, each int) uint64 { return 1<<20 + uint64(each*len(text)) }
 
 // TestHostileTextsCostLittle checks that parsing takes linear time and memory for texts with which a careless parser
-// would take quadratic time or memory; each is the limit of allocated bytes per byte of text.
+// would take quadratic time or memory; each is the maximum number of allocated bytes per byte of text.
 func TestHostileTextsCostLittle(t *testing.T) {
 	const size = 1 << 20
 	var reversed []string

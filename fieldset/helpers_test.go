@@ -50,7 +50,7 @@ func mustPath(t testing.TB, text string) Path {
 	return p
 }
 
-// setOf returns the set of the given paths, in the notation of ParsePath.
+// setOf returns the set of paths, which are in the notation of ParsePath.
 func setOf(t testing.TB, paths ...string) Set {
 	t.Helper()
 	var all []Path
@@ -254,7 +254,7 @@ func checkSame(t *testing.T, what string, ours Set, upstream *fieldpath.Set) {
 	}
 }
 
-// spellPath returns the FieldsV1 spellings of a path's elements, one per line.
+// spellPath returns the FieldsV1 spellings of the elements of p, one per line.
 func spellPath(p Path) string {
 	var b strings.Builder
 	for _, e := range p {
@@ -267,7 +267,8 @@ func spellUpstream(t testing.TB, p fieldpath.Path) string {
 	t.Helper()
 	var b strings.Builder
 	for _, e := range p {
-		// Upstream does not export a function for the spelling of one element, so it is cut from the FieldsV1 of a set.
+		// Upstream does not export a function for the spelling of one element, so the spelling is cut from the FieldsV1 of
+		// a set.
 		text := toJSON(t, fieldpath.NewSet(fieldpath.Path{e}))
 		b.WriteString(strings.TrimSuffix(strings.TrimPrefix(text, `{"`), `":{}}`) + "\n")
 	}

@@ -57,8 +57,8 @@ func (e Element) appendQuoted(dst []byte) []byte {
 	return e.appendString(dst)
 }
 
-// appendQuotedKey appends the keys of a Key element in the notation of Quoted. It is the same as the notation of String
-// if no name needs quotes.
+// appendQuotedKey appends the keys of a Key element in the notation of Quoted. That notation equals the notation of
+// String if no name needs quotes.
 func (e Element) appendQuotedKey(dst []byte) []byte {
 	if simple, ok := e.appendSimpleKey(dst, isPlainName); ok {
 		return simple
@@ -85,8 +85,7 @@ func appendQuotedName(dst []byte, name string) []byte {
 	return append(dst, quotedName(name)...)
 }
 
-// quotedName returns a name for the notation of Quoted, with quotes if ParsePath would otherwise reject or misread the
-// name.
+// quotedName returns name in the notation of Quoted: in quotes if ParsePath would reject or misread the unquoted name.
 func quotedName(name string) string {
 	quoted := strconv.Quote(name)
 	if name == "" || len(quoted) != len(name)+2 || strings.ContainsAny(name, ".[]=, ") {
@@ -206,8 +205,8 @@ func (r *pathReader) keysOrIndex() (Element, error) {
 	}
 }
 
-// name parses a quoted name, or an unquoted name up to one of the characters in ends; what describes the name in the
-// error.
+// name parses a quoted name, or an unquoted name that ends before any of the characters in ends. what describes the
+// name in the error.
 func (r *pathReader) name(ends, what string) (string, error) {
 	if strings.HasPrefix(r.rest(), `"`) {
 		return r.quoted()

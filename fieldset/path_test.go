@@ -112,10 +112,10 @@ func TestParsePathErrors(t *testing.T) {
 		if err == nil {
 			t.Errorf("ParsePath(%s) = %s, want an error", test.text, p.Quoted())
 		} else if syntax := (*SyntaxError)(nil); err.Error() != test.want || !errors.As(err, &syntax) {
-			t.Errorf("%s:\n got %v\nwant %s", test.text, err, test.want)
+			t.Errorf("ParsePath(%s) error =\n%v\nwant\n%s", test.text, err, test.want)
 		}
 	}
 	if _, err := ParsePath("[" + strings.Repeat("x", 1<<20)); err == nil || len(err.Error()) > 1000 {
-		t.Error("ParsePath of a huge invalid path: want a short error")
+		t.Errorf("ParsePath() of an invalid path of 1 MiB: error = %.200v, want an error of at most 1000 bytes", err)
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"strings"
 )
 
-// textQuery searches FieldsV1 text for a set of paths. In one JSON object ("level") of the text it iterates over the
-// elements that are also first elements of the paths. It skips the values of other elements, and it stops after the
-// last element that can match, because elements are sorted in text that Kubernetes writes.
+// textQuery searches FieldsV1 text for a set of paths. In one JSON object ("level") of the text, it iterates over the
+// elements with which paths of the set start. It skips the values of other elements, and it stops after the last
+// element that can match, because elements are sorted in text that Kubernetes writes.
 //
 //	for n := f.open(); n != nil; n = f.next() {
 //		// f.pos is at the value of the element, n is the element's node in the set
@@ -20,9 +20,9 @@ type textQuery struct {
 // queryLevel is the state of a textQuery in one level of the text.
 type queryLevel struct {
 	paths Set // the paths to search, relative to the level
-	index int // the index of the first element of paths that is searched next
-	// inside is the nesting depth of pos inside of the value of an element; 0 if pos is at the start or the end of the
-	// value.
+	index int // the index in paths of the first element that is not searched yet
+	// inside is the number of JSON objects inside of an element's value that are open at pos; 0 if pos is at the start or
+	// the end of the value.
 	inside      int
 	member      bool // the level contains the name "."
 	hasElements bool // the level contains an element
@@ -35,35 +35,35 @@ func newTextQuery(text string, paths Set) textQuery {
 
 // open enters the level at pos and returns the node, in the paths, of the first matching element, nil if no element
 // matches.
-func (f *textQuery) open() *node {
-	if !f.accept('{') {
-		f.failed = true
+func (q *textQuery) open() *node {
+	if !q.accept('{') {
+		q.failed = true
 		return nil
 	}
-	if f.accept('}') {
-		f.level.ended = true
+	if q.accept('}') {
+		q.level.ended = true
 		return nil
 	}
-	return f.find()
+	return q.find()
 }
 
 // next returns the node, in the paths, of the next matching element, nil if no further element matches.
-func (f *textQuery) next() *node {
-	f.level.index++
-	if f.level.index == len(f.level.paths.children) || !f.comma() {
+func (q *textQuery) next() *node {
+	q.level.index++
+	if q.level.index == len(q.level.paths.children) || !q.skipComma() {
 		return nil
 	}
-	return f.find()
+	return q.find()
 }
 
 // find reads elements until one matches, and returns its node in the paths. It returns nil at the end of the level, and
 // if no further element can match.
-func (f *textQuery) find() *node {
-	level := &f.level
+func (q *textQuery) find() *node {
+	level := &q.level
 	for {
-		e, err := f.element()
-		if err != nil || !f.accept(':') {
-			f.failed = true
+		e, err := q.element()
+		if err != nil || !q.accept(':') {
+			q.failed = true
 			return nil
 		}
 		level.member = level.member || e == dot
@@ -77,14 +77,14 @@ func (f *textQuery) find() *node {
 				return &level.paths.children[level.index]
 			}
 		}
-		if !f.comma() {
+		if !q.skipComma() {
 			return nil
 		}
 	}
 }
 
 // seek advances l.index to the first element of the paths that is not less than e. It returns 0 if that element equals
-// e, a positive number if it is greater, and -1 if there is none.
+// e, a positive number if it is greater, and -1 if all remaining elements are less than e.
 func (l *queryLevel) seek(e Element) (order int) {
 	for ; l.index < len(l.paths.children); l.index++ {
 		if order = l.paths.children[l.index].element().Compare(e); order >= 0 {
@@ -94,41 +94,41 @@ func (l *queryLevel) seek(e Element) (order int) {
 	return -1
 }
 
-// comma skips the rest of the current value and the comma before the next element. It returns false at the end of the
-// level.
-func (f *textQuery) comma() bool {
-	f.pos += valueEndFrom(f.text[f.pos:], f.level.inside)
-	f.level.inside = 0
+// skipComma skips the rest of the current value and the comma before the next element. At the end of the level it
+// returns false.
+func (q *textQuery) skipComma() bool {
+	q.pos += valueEndFrom(q.text[q.pos:], q.level.inside)
+	q.level.inside = 0
 	switch {
-	case f.accept(','):
+	case q.accept(','):
 		return true
-	case f.accept('}'):
-		f.level.ended = true
+	case q.accept('}'):
+		q.level.ended = true
 	default:
-		f.failed = true
+		q.failed = true
 	}
 	return false
 }
 
-// skipLeaf skips the value at pos and returns true if the value is {}; otherwise it returns false.
-func (f *textQuery) skipLeaf() bool {
-	if !strings.HasPrefix(f.text[f.pos:], "{}") {
+// skipLeaf reports whether the value at pos is {}, and skips it if so.
+func (q *textQuery) skipLeaf() bool {
+	if !strings.HasPrefix(q.text[q.pos:], "{}") {
 		return false
 	}
-	f.pos += len("{}")
+	q.pos += len("{}")
 	return true
 }
 
 // enter makes the value of the element that matches n the current level.
-func (f *textQuery) enter(n *node) { f.level = queryLevel{paths: n.below()} }
+func (q *textQuery) enter(n *node) { q.level = queryLevel{paths: n.below()} }
 
-// leave returns from the value of an element to the level of that element, above, and reports whether the element is a
-// member. The unread rest of the value is skipped by comma if the search continues.
-func (f *textQuery) leave(above queryLevel) (member bool) {
-	left := f.level
-	f.level = above
+// leave leaves the value of an element, makes the level of that element, above, the current level, and reports whether
+// the element is a member. If the search continues, skipComma skips the unread rest of the value.
+func (q *textQuery) leave(above queryLevel) (member bool) {
+	left := q.level
+	q.level = above
 	if !left.ended {
-		f.level.inside = left.inside + 1
+		q.level.inside = left.inside + 1
 	}
 	return left.member || !left.hasElements
 }
@@ -136,29 +136,29 @@ func (f *textQuery) leave(above queryLevel) (member bool) {
 // textIntersection returns the intersection of the set in FieldsV1 text with paths. It searches the text for the paths
 // and does not decode the rest. ok is false if the search finds text that it does not support, which includes valid
 // text such as white space; the caller must then decode the text. Skipped text is not validated, so ok does not imply
-// that the text is valid: the text must have been written by Kubernetes or by this package.
+// that the text is valid. The text must have been written by Kubernetes or by this package.
 func textIntersection(text string, paths Set) (Set, bool) {
 	f := newTextQuery(text, paths)
 	children, ok := f.intersect()
 	return Set{children}, ok
 }
 
-func (f *textQuery) intersect() (children []node, ok bool) {
-	for n := f.open(); n != nil; n = f.next() {
-		if f.skipLeaf() {
+func (q *textQuery) intersect() (children []node, ok bool) {
+	for n := q.open(); n != nil; n = q.next() {
+		if q.skipLeaf() {
 			children = appendNode(children, n, n.member, Set{})
 			continue
 		}
-		here := f.level
-		f.enter(n)
-		below, ok := f.intersect()
+		here := q.level
+		q.enter(n)
+		below, ok := q.intersect()
 		if !ok {
 			return nil, false
 		}
-		member := f.leave(here)
+		member := q.leave(here)
 		children = appendNode(children, n, n.member && member, Set{below})
 	}
-	return children, !f.failed
+	return children, !q.failed
 }
 
 // Project restricts the set in FieldsV1 text to the given paths and their prefixes: the result states, for each element
@@ -175,28 +175,28 @@ func (a *arena) Project(text string, paths Set) (project Set, ok bool) {
 // real paths.
 var placeholder = Set{[]node{newNode(Element{text: "…"}, true, Set{})}}
 
-func (f *textQuery) project(a *arena) (children []node, ok bool) {
-	children = a.level(len(f.level.paths.children))
-	for n := f.open(); n != nil; n = f.next() {
+func (q *textQuery) project(a *arena) (children []node, ok bool) {
+	children = a.level(len(q.level.paths.children))
+	for n := q.open(); n != nil; n = q.next() {
 		switch {
-		case f.skipLeaf():
-			children = append(children, n.with(true, Set{}))
+		case q.skipLeaf():
+			children = append(children, n.withChildren(true, Set{}))
 		case len(n.children) == 0:
-			children = append(children, n.with(strings.HasPrefix(f.text[f.pos:], `{".":{}`), placeholder))
+			children = append(children, n.withChildren(strings.HasPrefix(q.text[q.pos:], `{".":{}`), placeholder))
 		default:
-			here := f.level
-			f.enter(n)
-			below, ok := f.project(a)
+			here := q.level
+			q.enter(n)
+			below, ok := q.project(a)
 			if !ok {
 				return nil, false
 			}
-			children = append(children, n.with(f.leave(here), Set{below}))
+			children = append(children, n.withChildren(q.leave(here), Set{below}))
 		}
 	}
-	if len(children) == 0 && f.level.hasElements {
+	if len(children) == 0 && q.level.hasElements {
 		children = placeholder.children
 	}
-	return children, !f.failed
+	return children, !q.failed
 }
 
 // arena allocates the short-lived sets that Project returns, from memory that is reused after Reset.

@@ -66,8 +66,8 @@ func estimateNodes(text string) int {
 	return min(strings.Count(text, "{")*3/4, len(text)/16+4)
 }
 
-// level parses one JSON object, or null, which is read as {}. It returns the nodes of the object's elements, and
-// whether the element whose value the object is, is a member.
+// level parses one JSON object, which is the value of an element. It returns the nodes of the elements in the object as
+// children, and whether the element with this value is a member. It reads null as {}.
 func (r *reader) level() (children []node, member bool, err error) {
 	if r.depth == maxDepth {
 		return nil, false, r.errorf("nested more than %d deep", maxDepth)
@@ -135,7 +135,7 @@ func (r *reader) closeLevel(mark int) []node {
 	if len(level) == 0 {
 		return nil
 	}
-	if !ascending(level) {
+	if !isSorted(level) {
 		level = sortAndMerge(level)
 	}
 	if len(r.arena) < len(level) {
@@ -147,8 +147,8 @@ func (r *reader) closeLevel(mark int) []node {
 	return children
 }
 
-// ascending reports whether the nodes are sorted and no element occurs twice.
-func ascending(level []node) bool {
+// isSorted reports whether the nodes are sorted and no element occurs twice.
+func isSorted(level []node) bool {
 	for i := 1; i < len(level); i++ {
 		if level[i-1].compare(&level[i]) >= 0 {
 			return false
@@ -158,7 +158,7 @@ func ascending(level []node) bool {
 }
 
 // sortAndMerge sorts the nodes of a level and merges nodes with the same element: the merged node is a member if any of
-// them is, and its children are those of the last node with children.
+// these nodes is a member, and its children are those of the last node with children.
 func sortAndMerge(level []node) []node {
 	slices.SortStableFunc(level, compareNodes)
 	last := 0
@@ -272,7 +272,7 @@ func (r *reader) errorf(format string, args ...any) error {
 }
 
 // The functions below convert names in FieldsV1 to elements. The text of an element is the spelling that Kubernetes
-// writes. A name that is already spelled like that is not copied.
+// writes. A name that already has this spelling is not copied.
 
 // dot is the result of element for the name ".", which makes the parent element a member. It has no kind, like an
 // element with an unknown prefix.

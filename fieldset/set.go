@@ -11,8 +11,8 @@ import (
 // never a member.
 type Set struct{ children []node }
 
-// node is a path element in the tree of a set: member is whether the path that ends with this element is in the set,
-// and children are the elements below it. The fields of Element are inlined to make nodes smaller.
+// node is a path element in the tree of a set. member reports whether the path that ends with this element is in the
+// set, and children are the path elements that may follow it. The fields of Element are inlined to make nodes smaller.
 type node struct {
 	text     string
 	children []node
@@ -24,8 +24,10 @@ func newNode(e Element, member bool, below Set) node {
 	return node{e.text, below.children, e.kind, member}
 }
 
-// with returns a node with the same element, but another membership and other children.
-func (n *node) with(member bool, below Set) node { return node{n.text, below.children, n.kind, member} }
+// withChildren returns a node with the element of n, the given membership and the children of below.
+func (n *node) withChildren(member bool, below Set) node {
+	return node{n.text, below.children, n.kind, member}
+}
 
 func (n *node) element() Element { return Element{n.kind, n.text} }
 
@@ -48,7 +50,8 @@ func New(paths ...Path) Set {
 	return Set{buildNodes(sorted, 0)}
 }
 
-// buildNodes returns the nodes for sorted paths whose first depth elements are the same.
+// buildNodes returns the nodes at the given depth of the tree for paths. These are sorted, and their first depth
+// elements are equal.
 func buildNodes(paths []Path, depth int) []node {
 	var children []node
 	for len(paths) > 0 {
@@ -94,8 +97,8 @@ func (s Set) Has(p Path) bool {
 	return member
 }
 
-// Below returns the members below a first element, as paths relative to it, and whether the path of this one element is
-// itself a member.
+// Below returns the members below the element e, as paths relative to e, and whether the path that consists only of e
+// is itself a member.
 func (s Set) Below(e Element) (below Set, member bool) {
 	if i, ok := s.Find(e); ok {
 		return s.children[i].below(), s.children[i].member
@@ -103,7 +106,7 @@ func (s Set) Below(e Element) (below Set, member bool) {
 	return Set{}, false
 }
 
-// At returns the members below a path, as paths relative to it. The path itself is not included.
+// At returns the members below the path p, as paths relative to p. The path p itself is not included.
 func (s Set) At(p Path) Set {
 	for _, e := range p {
 		s, _ = s.Below(e)
@@ -224,8 +227,8 @@ type builder struct {
 // Mark starts a level and returns the length of the stack, which must be passed to Set to finish the level.
 func (b *builder) Mark() int { return len(b.stack) }
 
-// Push adds an element to the innermost level; below are the paths below it. An element that is neither a member nor
-// has paths below it is left out.
+// Push adds the element e to the innermost level; below contains the paths below e. If e is not a member and below is
+// empty, Push does nothing.
 func (b *builder) Push(e Element, member bool, below Set) {
 	if member || !below.IsEmpty() {
 		b.stack = append(b.stack, newNode(e, member, below))
@@ -246,13 +249,14 @@ func (b *builder) Reset() {
 // maxScratch is the maximum capacity, in nodes, of scratch memory that is kept for reuse.
 const maxScratch = 1 << 12
 
-// Set finishes the level that Mark started and returns the set of the elements that were pushed since.
+// Set finishes the level that Mark started with the result mark, and returns the set of the elements that were pushed
+// since then.
 func (b *builder) Set(mark int) Set {
 	level := b.stack[mark:]
 	if len(level) == 0 {
 		return Set{}
 	}
-	if !ascending(level) {
+	if !isSorted(level) {
 		slices.SortFunc(level, compareNodes)
 	}
 	if len(b.free) < len(level) {

@@ -26,7 +26,7 @@ func TestNew(t *testing.T) {
 			s := setOf(t, test.paths...)
 			checkInvariants(t, s)
 			if got := s.FieldsV1(); got != test.want {
-				t.Errorf("got  %s\nwant %s", got, test.want)
+				t.Errorf("New().FieldsV1() = %s\nwant %s", got, test.want)
 			}
 		})
 	}
@@ -58,7 +58,7 @@ func TestAtAndBelow(t *testing.T) {
 		}
 	}
 	if s.Has(nil) || s.Has(mustPath(t, "spec.ports")) || !s.Has(mustPath(t, "spec.ports[port=80].name")) {
-		t.Error("Has: want true for .spec.ports[port=80].name, false for its prefix .spec.ports and the empty path")
+		t.Error("Has() is wrong: want true for .spec.ports[port=80].name, false for its prefix .spec.ports and the empty path")
 	}
 }
 
@@ -95,7 +95,7 @@ func TestBuilder(t *testing.T) {
 	b.Push(NameElement("a"), true, below)
 	s := b.Set(outer)
 	if got, want := s.FieldsV1(), `{"f:a":{".":{},"f:x":{},"f:y":{},"i:0":{}},"f:b":{"f:x":{},"f:y":{},"i:0":{}}}`; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+		t.Errorf("built set = %s\nwant        %s", got, want)
 	}
 	checkInvariants(t, s)
 	if empty := b.Set(b.Mark()); !empty.IsEmpty() {
@@ -103,8 +103,8 @@ func TestBuilder(t *testing.T) {
 	}
 }
 
-// TestBuilderLevelsDoNotOverlap checks that the slices of levels, which share one array, have no spare capacity, so
-// that appending to a level can't overwrite another.
+// TestBuilderLevelsDoNotOverlap checks that the slices of levels, which share one array, have no spare capacity.
+// Appending to a level must not overwrite the next level.
 func TestBuilderLevelsDoNotOverlap(t *testing.T) {
 	var b builder
 	var sets []Set
@@ -131,10 +131,10 @@ func TestElementAccessors(t *testing.T) {
 		t.Errorf("KeyElement() = %s, want %s", got, want)
 	}
 	if fields := key.KeyFields(); len(fields) != 2 || fields[0].Name != "a" || fields[0].Value.Text() != "x" || fields[1].Name != "b" {
-		t.Errorf("KeyFields() = %v", fields)
+		t.Errorf("KeyFields() = %v, want a and b, where a is x", fields)
 	}
 	if ValueElement(document.Value{}) != (Element{}) {
-		t.Error("ValueElement of an absent value: want the zero Element")
+		t.Errorf("ValueElement() of an absent value = %s, want the zero Element", ValueElement(document.Value{}))
 	}
 	name, val, index := NameElement("n"), ValueElement(document.NewBool(true)), IndexElement(3)
 	for _, e := range []Element{key, name, val, index, {}} {

@@ -8,9 +8,9 @@ import (
 )
 
 // This file compares elements by their spelling; in common cases the spelling is not decoded. A key or a value in
-// FieldsV1 is JSON inside of a JSON string, so that its quotes are escaped: {\"name\":\"app\"}. Package fieldsv1 writes
-// that spelling. A simple string is a string whose spelling contains no escapes other than those of its two quotes; a
-// simple integer is a non-negative integer.
+// FieldsV1 is JSON inside of a JSON string, so its quotes are escaped: {\"name\":\"app\"}. Package fieldsv1 writes that
+// spelling. A simple string is a string whose spelling contains no escapes other than those of its two quotes; a simple
+// integer is a non-negative integer.
 
 // compareKeys compares the spellings of two keys field by field, first by name, then by value. If one key is a prefix
 // of the other, the shorter key is less.
@@ -82,9 +82,9 @@ func isSimpleInteger(text string) bool { return skipDigits(text, 0) == len(text)
 // keyFieldText is the spelling of one field of a key.
 type keyFieldText struct{ name, value string }
 
-// cutKeyField removes the first field from *rest, the spelling of the rest of a key, and returns it. It supports simple
-// strings as names, and simple strings and literals as values; ok is false for other fields. At the end of the key it
-// returns the zero field and true.
+// cutKeyField removes the first field from *rest, the spelling of the rest of a key, and returns that field as f. It
+// supports simple strings as names, and simple strings and literals as values; ok is false for other fields. At the end
+// of the key it returns the zero field and true.
 func cutKeyField(rest *string) (f keyFieldText, ok bool) {
 	s := *rest
 	if s == "}" || s == "{}" {

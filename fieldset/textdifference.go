@@ -113,8 +113,8 @@ type cursor struct {
 	member      bool // the level contains the name "."
 	hasElements bool // the level contains an element
 	failed      bool
-	// suffix is the size in bytes of the common suffix of both texts; inSuffix means that the cursors of both texts
-	// have reached it.
+	// suffix is the size in bytes of the common suffix of both texts. inSuffix reports that the cursors of both texts have
+	// reached this suffix.
 	suffix   int
 	inSuffix bool
 }
@@ -129,8 +129,8 @@ func (c *cursor) open() {
 	}
 }
 
-// name reads names up to and including that of the next element, and the colon after it. Names that are not elements,
-// such as ".", are skipped with their values.
+// name reads the name of the next element and the colon after the name. It skips names that are not elements, such as
+// ".", with their values.
 func (c *cursor) name() {
 	for {
 		e, err := c.reader.element()
@@ -144,7 +144,7 @@ func (c *cursor) name() {
 		}
 		c.member = c.member || e == dot
 		c.pos += valueEnd(c.text[c.pos:])
-		if !c.comma() {
+		if !c.skipComma() {
 			return
 		}
 	}
@@ -152,13 +152,14 @@ func (c *cursor) name() {
 
 // next advances to the next element of the level. The value of the current element must have been read.
 func (c *cursor) next() {
-	if c.more = c.comma(); c.more {
+	if c.more = c.skipComma(); c.more {
 		c.name()
 	}
 }
 
-// comma skips the comma before the next element. At the end of the level it skips the closing brace and returns false.
-func (c *cursor) comma() bool {
+// skipComma skips the comma before the next element. At the end of the level it skips the closing brace instead and
+// returns false.
+func (c *cursor) skipComma() bool {
 	switch {
 	case c.accept(','):
 		return true
@@ -169,8 +170,8 @@ func (c *cursor) comma() bool {
 	return false
 }
 
-// isMember reports whether the element whose value is this level is a member. The level must have been read up to its
-// first element.
+// isMember reports whether the element whose value is this level is a member. The cursor must have read the first
+// element of the level, if there is one.
 func (c *cursor) isMember() bool { return c.member || !c.hasElements }
 
 // value parses the whole value of the current element; see reader.level.
@@ -185,7 +186,7 @@ func (c *cursor) value() (children []node, member bool, err error) {
 }
 
 // subtractLevel returns the nodes that are in the level at the position of a but not in the level at the position of b.
-// memberA and memberB tell whether the elements whose values are these levels are members.
+// memberA and memberB report whether the elements whose values are these levels are members.
 func subtractLevel(a, b *cursor) (children []node, memberA, memberB, ok bool) {
 	a.open()
 	b.open()

@@ -31,11 +31,12 @@ func TestTextDifference(t *testing.T) {
 		}
 	}
 	if some < 500 || none < 20 {
-		t.Errorf("%d differences are not empty, %d are empty; want many of both", some, none)
+		t.Errorf("%d differences are not empty, %d are empty; want at least 500 and 20", some, none)
 	}
 }
 
-// withSmallChange returns s without one of its paths, with a path of the other set, or both.
+// withSmallChange returns s with a small random change: one of its paths is removed, a path of other is added, or
+// both.
 func withSmallChange(r *rand.Rand, s, other Set) Set {
 	if paths := s.Paths(); len(paths) > 0 && r.IntN(3) > 0 {
 		s = s.Difference(New(paths[r.IntN(len(paths))]))

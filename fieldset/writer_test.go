@@ -24,12 +24,12 @@ func TestWriter(t *testing.T) {
 		w.Begin()
 		writeShuffled(r, &w, s)
 		if got, want := string(w.End()), s.FieldsV1(); got != want {
-			t.Fatalf("seed %d:\n got %s\nwant %s", seed, got, want)
+			t.Fatalf("seed %d: written FieldsV1 =\n%s\nwant\n%s", seed, got, want)
 		}
 	}
 }
 
-// withItems returns the set with all list items as members, because a Writer writes every list item as a member.
+// withItems returns s with all its list items as members, because a Writer writes every list item as a member.
 func withItems(s Set) Set {
 	var b builder
 	mark := b.Mark()
@@ -46,7 +46,7 @@ func writeShuffled(r *rand.Rand, w *fieldsv1.Writer, s Set) {
 	ends, order := make([]int, s.Len()), make([]int, s.Len())
 	for n, i := range shuffled {
 		order[i] = n
-		o := open(w, s.Element(i), s.Member(i))
+		o := openElement(w, s.Element(i), s.Member(i))
 		writeShuffled(r, w, s.Child(i))
 		w.Close(o)
 		ends[n] = w.Len()
@@ -56,7 +56,7 @@ func writeShuffled(r *rand.Rand, w *fieldsv1.Writer, s Set) {
 	}
 }
 
-func open(w *fieldsv1.Writer, e Element, member bool) fieldsv1.Opened {
+func openElement(w *fieldsv1.Writer, e Element, member bool) fieldsv1.Opened {
 	switch e.Kind() {
 	case Key:
 		var keys []document.Field
@@ -83,6 +83,6 @@ func TestWriterTruncate(t *testing.T) {
 	w.Close(w.OpenName(fieldsv1.Name{Text: "empty"}, false))
 	w.Close(w.OpenName(fieldsv1.Name{Text: "status"}, true))
 	if got, want := string(w.End()), `{"f:spec":{},"f:status":{}}`; got != want {
-		t.Errorf("got %s, want %s", got, want)
+		t.Errorf("End() = %s, want %s", got, want)
 	}
 }
