@@ -19,7 +19,7 @@ func LoadCRD(doc document.Value) (map[string]*Type, error) {
 	}
 	r := newReader()
 	spec, at := doc.Get("spec"), rootLocation("spec")
-	r.preserve = r.flag(spec, at, "preserveUnknownFields")
+	r.preserve = r.readFlag(spec, at, "preserveUnknownFields")
 	r.declareObjectMeta()
 	r.custom = true
 
@@ -34,7 +34,7 @@ func LoadCRD(doc document.Value) (map[string]*Type, error) {
 		if types[name] != nil {
 			r.add(at.field("name"), "each version once", quote(name)+" again", "remove or rename one")
 		}
-		root := r.version(version, at)
+		root := r.readVersion(version, at)
 		root.name = modelName(spec, name)
 		types[name] = l.typeOf(ref{to: root})
 	}
@@ -70,8 +70,8 @@ func modelName(spec document.Value, version string) string {
 	return strings.Join(append(group, version, spec.Lookup("names", "kind").Text()), ".")
 }
 
-// version reads the root type of one entry of spec.versions.
-func (r *reader) version(v document.Value, at *location) *unlinkedType {
+// readVersion reads the root type of v, an entry of spec.versions.
+func (r *reader) readVersion(v document.Value, at *location) *unlinkedType {
 	at = at.field("schema").field("openAPIV3Schema")
 	root := nonNull(nonNull(v, "schema"), "openAPIV3Schema")
 	if root.IsAbsent() {
@@ -96,7 +96,8 @@ func (r *reader) checkStructural(v document.Value, at *location) {
 		"write the type, x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields")
 }
 
-// withResourceFields replaces the declarations of apiVersion, kind and metadata by those of every Kubernetes resource.
+// withResourceFields returns fields with the declarations of apiVersion, kind and metadata replaced with those that
+// every Kubernetes resource has.
 func (r *reader) withResourceFields(fields []unlinkedField) []unlinkedField {
 	fields = slices.DeleteFunc(fields, func(f unlinkedField) bool {
 		return f.name == "apiVersion" || f.name == "kind" || f.name == "metadata"

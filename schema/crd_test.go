@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// crdDocument returns a CRD with the given root schema for version v1; more is inserted into its spec.
+// crdDocument returns a CRD whose version v1 has the root schema root; more is inserted into the spec of the CRD.
 func crdDocument(more, root string) string {
 	return `
 apiVersion: apiextensions.k8s.io/v1
@@ -126,7 +126,7 @@ func TestCRDRoots(t *testing.T) {
 			}
 			want := strings.NewReplacer("PRESERVING META", preservingMeta, "META", meta).Replace(test.want)
 			if got := topology(root); got != want {
-				t.Errorf("got  %s\nwant %s", got, want)
+				t.Errorf("topology = %s\nwant       %s", got, want)
 			}
 			if root.Name != "com.example.stable.v1.Foo" {
 				t.Errorf("root.Name = %q, want com.example.stable.v1.Foo", root.Name)

@@ -62,8 +62,8 @@ func (p *problems) err() error {
 	return errors.Join(p.found...)
 }
 
-// location is a position in a schema. It is a linked list from the leaf to the root, so that entering a nested object
-// costs one small allocation and the path is formatted only for errors.
+// location is a position in a schema. It is a linked list from the leaf to the root: entering a nested object costs
+// one small allocation, and the path is formatted only for errors.
 type location struct {
 	parent *location
 	step   string
@@ -71,20 +71,20 @@ type location struct {
 
 func rootLocation(step string) *location { return &location{step: step} }
 
-func (p *location) field(name string) *location { return &location{p, name} }
+func (l *location) field(name string) *location { return &location{l, name} }
 
-func (p *location) index(i int) *location { return &location{p, "[" + strconv.Itoa(i) + "]"} }
+func (l *location) index(i int) *location { return &location{l, "[" + strconv.Itoa(i) + "]"} }
 
 // maxLocationSteps is the maximum number of path elements in the text of a location, because a hostile schema may be
 // deeply nested.
 const maxLocationSteps = 64
 
-func (p *location) String() string {
+func (l *location) String() string {
 	var steps []string
-	for ; p != nil && len(steps) < maxLocationSteps; p = p.parent {
-		steps = append(steps, p.step)
+	for ; l != nil && len(steps) < maxLocationSteps; l = l.parent {
+		steps = append(steps, l.step)
 	}
-	if p != nil {
+	if l != nil {
 		steps = append(steps, "…")
 	}
 	slices.Reverse(steps)

@@ -8,8 +8,8 @@ import (
 
 // This file reads the x-kubernetes-* extensions of one schema object.
 
-// flag reads a boolean field of a schema object; it is false if the field is absent.
-func (r *reader) flag(v document.Value, at *location, name string) bool {
+// readFlag returns the boolean field name of the schema object v; it returns false if the field is absent.
+func (r *reader) readFlag(v document.Value, at *location, name string) bool {
 	f := nonNull(v, name)
 	if !f.IsAbsent() && f.Kind() != document.Bool {
 		r.add(at.field(name), "true or false", describe(f), "")
@@ -21,16 +21,16 @@ func (r *reader) flag(v document.Value, at *location, name string) bool {
 // false is a problem, because Kubernetes does not allow nested objects to switch the extension off.
 func (r *reader) preserves(v document.Value, at *location) bool {
 	const extension = "x-kubernetes-preserve-unknown-fields"
-	preserve := r.flag(v, at, extension)
+	preserve := r.readFlag(v, at, extension)
 	if r.custom && !preserve && nonNull(v, extension).Kind() == document.Bool {
 		r.add(at.field(extension), "true, or no such field", "false", "remove it")
 	}
 	return preserve
 }
 
-// mapOverride reads x-kubernetes-map-type. Beside a $ref it overrides the relationship of the referenced map; elsewhere
-// it is the relationship of the map itself.
-func (r *reader) mapOverride(v document.Value, at *location) override {
+// readMapOverride reads x-kubernetes-map-type. Beside a $ref, this extension overrides the relationship of the
+// referenced map; elsewhere it declares the relationship of the map itself.
+func (r *reader) readMapOverride(v document.Value, at *location) override {
 	const extension = "x-kubernetes-map-type"
 	word := nonNull(v, extension)
 	switch {
@@ -45,10 +45,10 @@ func (r *reader) mapOverride(v document.Value, at *location) override {
 	return asDeclared
 }
 
-// listRelationship reads whether the items of a list are owned individually and which keys identify them.
+// readListRelationship reads whether the items of a list are owned individually and which keys identify them.
 // x-kubernetes-list-type has precedence over the older patch strategy; without either, the list is atomic. Patch
 // strategies are ignored in CRDs.
-func (r *reader) listRelationship(v document.Value, at *location) (associative bool, keys []string) {
+func (r *reader) readListRelationship(v document.Value, at *location) (associative bool, keys []string) {
 	if !nonNull(v, "x-kubernetes-list-type").IsAbsent() {
 		return r.listType(v, at)
 	}
@@ -86,11 +86,11 @@ func (r *reader) mapKeys(v document.Value, at *location) []string {
 			"name them, or use another x-kubernetes-list-type")
 		return nil
 	}
-	return r.stringList(keys, at.field(extension))
+	return r.readStringList(keys, at.field(extension))
 }
 
-// stringList reads a list of distinct field names.
-func (p *problems) stringList(v document.Value, at *location) []string {
+// readStringList reads a list of distinct field names.
+func (p *problems) readStringList(v document.Value, at *location) []string {
 	if v.Kind() != document.List {
 		p.add(at, "a list of field names", describe(v), "")
 		return nil

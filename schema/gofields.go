@@ -21,7 +21,7 @@ type goField struct {
 // readStruct returns the fields of a struct that encoding/json encodes.
 func (g *goReader) readStruct(t reflect.Type, at *location, depth int) []unlinkedField {
 	var fields []unlinkedField
-	for _, f := range dominant(g.candidates(t)) {
+	for _, f := range dominantFields(g.candidates(t)) {
 		at := at.field(f.name)
 		tg := tags{f.Tag.Get("patchStrategy"), f.Tag.Get("patchMergeKey")}
 		d := g.read(f.Type, tg, at, depth+1)
@@ -34,8 +34,9 @@ func (g *goReader) readStruct(t reflect.Type, at *location, depth int) []unlinke
 	return fields
 }
 
-// candidates returns the fields of a struct and of all embedded structs, level by level. A struct that is embedded on
-// several levels is included only on the level nearest to the root, because the fields there have precedence.
+// candidates returns the fields of the struct t and of all its embedded structs, level by level. A struct that is
+// embedded on several levels is included only on the level nearest to the root, because fields on that level have
+// precedence.
 func (g *goReader) candidates(t reflect.Type) []goField {
 	var found []goField
 	visited := map[reflect.Type]bool{t: true}
@@ -93,9 +94,10 @@ func readField(f reflect.StructField, depth int) (field goField, embedded reflec
 	return field, nil
 }
 
-// dominant returns the candidates that encoding/json encodes. Of candidates with the same name it is the one nearest to
-// the root, then the one with a name in its tag; if several remain, encoding/json encodes none of them.
-func dominant(candidates []goField) []goField {
+// dominantFields returns the candidates that encoding/json encodes. Of several candidates with the same name,
+// encoding/json considers only those nearest to the root and, if some of these have a name in their tag, only those
+// with a name in their tag. If more than one candidate remains, encoding/json encodes none of them.
+func dominantFields(candidates []goField) []goField {
 	groups := map[string][]goField{}
 	var names []string
 	for _, f := range candidates {
@@ -130,7 +132,7 @@ func rank(f goField) int {
 
 // zeroDefault returns the default that Kubernetes' schema generators declare for a field: the zero value of a scalar
 // that is always encoded, and {} for a struct. It is absent for other fields, and for types with custom JSON, because
-// they decode null to their zero value.
+// these types decode null to their zero value.
 func zeroDefault(t reflect.Type, neverOmitted bool) document.Value {
 	switch kind := t.Kind(); {
 	case kind == reflect.Pointer, fillCustomJSON(&unlinkedType{}, t):

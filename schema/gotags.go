@@ -52,10 +52,10 @@ type goShape struct {
 // tags are the struct tags patchStrategy and patchMergeKey of a list field.
 type tags struct{ strategy, key string }
 
-// read returns the unlinked type of a Go type. It is stored in g.types before it is filled, so that recursive types
-// terminate.
+// read returns the unlinked type of the Go type t. It stores the unlinked type in g.types before filling it, so that
+// reading a recursive type terminates.
 func (g *goReader) read(t reflect.Type, tg tags, at *location, depth int) *unlinkedType {
-	t = g.value(t, at)
+	t = g.deref(t, at)
 	if depth > maxNesting {
 		g.add(at, fmt.Sprintf("at most %d levels of nested types", maxNesting), "more levels", adviceOmit)
 		return unlinkedOpaque
@@ -91,9 +91,9 @@ func (g *goReader) read(t reflect.Type, tg tags, at *location, depth int) *unlin
 	return d
 }
 
-// value returns the type that a pointer type points to, because pointers are not visible in JSON. It adds a problem for
-// a pointer type that refers to itself.
-func (g *goReader) value(t reflect.Type, at *location) reflect.Type {
+// deref returns the type to which the pointer type t points, because pointers are not visible in JSON; it returns other
+// types unchanged. It adds a problem for a pointer type that refers to itself.
+func (g *goReader) deref(t reflect.Type, at *location) reflect.Type {
 	for range maxNesting {
 		if t.Kind() != reflect.Pointer {
 			return t

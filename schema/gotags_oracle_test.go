@@ -23,8 +23,9 @@ var contradictions = map[string]string{
 	"v1.JobStatus.conditions":              "list keyed(type), oracle atomic",
 }
 
-// onlyInMarkers reports whether a difference is due to a marker (+mapType, +default, …) for which no struct tag exists.
-func onlyInMarkers(place, difference string) bool {
+// isOnlyInMarkers reports whether a difference is due to a marker (+mapType, +default, …) for which no struct tag
+// exists.
+func isOnlyInMarkers(place, difference string) bool {
 	switch {
 	case place == "opaque":
 		return true // Kubernetes' schema generator treats FieldsV1 and RawExtension as empty structs
@@ -39,7 +40,7 @@ func onlyInMarkers(place, difference string) bool {
 }
 
 // TestGoTypesOfKubernetes checks that FromGoType returns the topology of client-go's schema for all built-in kinds,
-// except for onlyInMarkers and contradictions.
+// except for the differences for which isOnlyInMarkers returns true, and for contradictions.
 func TestGoTypesOfKubernetes(t *testing.T) {
 	oracle, err := typed.NewParser(typed.YAMLObject(clientGoTypes(t)))
 	if err != nil {
@@ -65,7 +66,7 @@ func TestGoTypesOfKubernetes(t *testing.T) {
 		newComparison(&oracle.Schema, func(place, difference string) {
 			if contradictions[place] == difference {
 				found[place] = true
-			} else if !onlyInMarkers(place, difference) {
+			} else if !isOnlyInMarkers(place, difference) {
 				t.Errorf("%s: %s", place, difference)
 			}
 		}).types(name, loaded, smd.TypeRef{NamedType: &name})

@@ -164,7 +164,7 @@ func TestGoTypes(t *testing.T) {
 			}
 			checkInvariants(t, typ)
 			if got := topology(typ); got != test.want {
-				t.Errorf("got  %s\nwant %s", got, test.want)
+				t.Errorf("topology = %s\nwant       %s", got, test.want)
 			}
 		})
 	}

@@ -35,8 +35,8 @@ func parseJSON(t testing.TB, text []byte) document.Value {
 // ^Name for a recursive reference; the alternatives of a type are separated by |.
 func topology(t *schema.Type) string { return writer{}.write(t) }
 
-// writer writes types in the notation of topology; around are the types that enclose the current one.
-type writer struct{ around []*schema.Type }
+// writer writes types in the notation of topology; enclosing contains the types that enclose the current type.
+type writer struct{ enclosing []*schema.Type }
 
 func (w writer) write(t *schema.Type) string {
 	switch {
@@ -46,10 +46,10 @@ func (w writer) write(t *schema.Type) string {
 		return "untyped"
 	case t == schema.Opaque:
 		return "opaque"
-	case slices.Contains(w.around, t):
+	case slices.Contains(w.enclosing, t):
 		return "^" + t.Name
 	}
-	w.around = append(slices.Clip(w.around), t)
+	w.enclosing = append(slices.Clip(w.enclosing), t)
 	var alternatives []string
 	if t.Scalar != schema.NoScalar {
 		alternatives = append(alternatives, strings.Replace(scalarName(t.Scalar), "untyped", "scalar", 1))
@@ -112,7 +112,7 @@ func checkInvariants(t testing.TB, root *schema.Type) {
 			continue
 		}
 		seen[typ] = true
-		next, err := invariants(typ)
+		next, err := checkTypeInvariants(typ)
 		if err != nil {
 			t.Fatalf("type %q: %v", typ.Name, err)
 		}
@@ -120,8 +120,9 @@ func checkInvariants(t testing.TB, root *schema.Type) {
 	}
 }
 
-// invariants returns an error if a type violates an invariant, otherwise the types that it refers to.
-func invariants(t *schema.Type) (next []*schema.Type, err error) {
+// checkTypeInvariants returns an error if t violates an invariant. If it does not, next contains the types to which t
+// refers.
+func checkTypeInvariants(t *schema.Type) (next []*schema.Type, err error) {
 	if t == nil {
 		return nil, fmt.Errorf("nil type")
 	}

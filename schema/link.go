@@ -131,8 +131,8 @@ func (l *linker) fillList(d *unlinkedList, o override) *List {
 	return list
 }
 
-// findDefaults sets the defaults of a list's keys to the defaults of the corresponding fields of its items. A key that
-// the item does not declare as a field has no default; the item may still accept it as an undeclared field.
+// findDefaults sets the default of each key of the keyed list k to the default of the corresponding field of its items.
+// A key that the item does not declare as a field has no default; the item may still accept it as an undeclared field.
 func (l *linker) findDefaults(k keyedList) {
 	item := k.list.Item.Map
 	if item == nil {
@@ -147,18 +147,18 @@ func (l *linker) findDefaults(k keyedList) {
 	}
 }
 
-// resolve follows the aliases that a reference leads to. If several of them declare an override, the one nearest to the
-// reference applies.
+// resolve follows the reference r, which may lead through aliases, and returns its target. If several references on the
+// way declare an override, the override nearest to r applies.
 func (l *linker) resolve(r ref) target {
 	end := target{unlinked: r.to}
 	if r.to.alias != nil {
 		end = l.resolveAlias(r.to)
 	}
-	return end.with(r.override)
+	return end.withOverride(r.override)
 }
 
-// resolveAlias returns the target of an alias. It stores the target for every alias of the chain, so that a long chain
-// is followed only once and a cycle is reported only once.
+// resolveAlias returns the target of an alias. It stores the target of every alias in a chain of aliases, so that a
+// long chain is followed only once and a cycle is reported only once.
 func (l *linker) resolveAlias(d *unlinkedType) target {
 	var chain []*unlinkedType
 	walked := map[*unlinkedType]bool{}
@@ -180,14 +180,14 @@ func (l *linker) resolveAlias(d *unlinkedType) target {
 		end = target{unlinked: unlinkedOpaque}
 	}
 	for _, alias := range slices.Backward(chain) {
-		end = end.with(alias.alias.override)
+		end = end.withOverride(alias.alias.override)
 		l.aliases[alias] = end
 	}
 	return end
 }
 
-// with returns the target with the override o, unless o is asDeclared.
-func (t target) with(o override) target {
+// withOverride returns the target with the override o, or the unchanged target if o is asDeclared.
+func (t target) withOverride(o override) target {
 	if o != asDeclared {
 		t.override = o
 	}

@@ -57,8 +57,8 @@ func TestCircularAliases(t *testing.T) {
 	}
 }
 
-// TestLongAliasChain checks that a chain of aliases is followed only once: it refers to every alias of a long chain,
-// which would take quadratic time otherwise.
+// TestLongAliasChain checks that a long chain of aliases is followed only once. The document refers to every alias of
+// the chain; following the chain for each reference would take quadratic time.
 func TestLongAliasChain(t *testing.T) {
 	const length = 50_000
 	var b strings.Builder
@@ -107,7 +107,7 @@ func TestDeepNesting(t *testing.T) {
 }
 
 // TestSharedDocumentParts checks that the number of schema objects is limited: the values of the document share their
-// parts, so that a small document expands to 3^40 schema objects.
+// parts, so the small document expands to 3^40 schema objects.
 func TestSharedDocumentParts(t *testing.T) {
 	defer schema.LimitObjects(10_000)()
 	object := parse(t, `{type: string}`)
@@ -155,10 +155,10 @@ func TestUntypedAndOpaque(t *testing.T) {
 	checkInvariants(t, schema.Untyped)
 	checkInvariants(t, schema.Opaque)
 	if schema.Untyped.Map.Atomic || schema.Untyped.Map.Element != schema.Untyped || schema.Untyped.List.Item != schema.Opaque {
-		t.Error("Untyped: want granular maps at every level, and lists of Opaque items")
+		t.Error("Untyped must have granular maps at every level, and lists of Opaque items")
 	}
 	if !schema.Opaque.Map.Atomic || schema.Opaque.Map.Element != schema.Opaque {
-		t.Error("Opaque: want atomic maps at every level")
+		t.Error("Opaque must have atomic maps at every level")
 	}
 }
 

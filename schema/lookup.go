@@ -13,7 +13,7 @@ type lookup struct {
 	count int
 	// maxProbe is the maximum distance between a field's slot and the slot of its hash.
 	maxProbe int
-	// fullHash means that the hash covers the whole name, because a hash of a few sampled bytes has too many
+	// fullHash means that the hash covers the whole name. It is set if a hash of a few sampled bytes has too many
 	// collisions.
 	fullHash bool
 }
@@ -54,7 +54,7 @@ func (m *Map) find(name string) int {
 	return -1
 }
 
-// hash returns a hash of the name's length and three of its bytes, or of the whole name if fullHash is set.
+// hash returns a hash of the length of name and of three of its bytes, or of the whole name if fullHash is set.
 func (l *lookup) hash(name string) uint64 {
 	if l.fullHash {
 		return maphash.String(seed, name)

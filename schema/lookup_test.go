@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLookup checks the lookup of present and absent fields in structs of many sizes. The names differ in the bytes
-// that the hash samples in one case, and only in other bytes in the other case.
+// TestLookup checks the lookup of present and absent fields in structs of many sizes. In one case the names differ in
+// the bytes that the hash samples, and in the second case only in bytes that it does not sample.
 func TestLookup(t *testing.T) {
 	for _, name := range []struct{ format, absent string }{
 		{"%dfield", "1fields"},
@@ -31,8 +31,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestLookupOfSimilarNames checks that names with equal sampled bytes are hashed as a whole, so that a lookup does not
-// probe all of them.
+// TestLookupOfSimilarNames checks that names with equal sampled bytes are hashed as a whole. A lookup then does not
+// compare all of these names.
 func TestLookupOfSimilarNames(t *testing.T) {
 	m := &Map{Fields: make([]Field, 10_000)}
 	for i := range m.Fields {

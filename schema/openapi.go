@@ -75,7 +75,7 @@ func (r *reader) declare(d *unlinkedType, v document.Value, at *location) {
 	}
 }
 
-// link converts all definitions to Types; kinds are the definitions that Schema.Kind returns.
+// link converts all definitions to Types. kinds contains the definitions of the types that Schema.Kind returns.
 func (r *reader) link(kinds map[groupVersionKind]*unlinkedType) *Schema {
 	l := newLinker(&r.problems)
 	s := &Schema{
@@ -92,8 +92,8 @@ func (r *reader) link(kinds map[groupVersionKind]*unlinkedType) *Schema {
 	return s
 }
 
-// kinds returns the definitions with the extension x-kubernetes-group-version-kind, by each of the kinds that it
-// declares.
+// kinds returns the definitions with the extension x-kubernetes-group-version-kind, by each of the kinds that the
+// extension declares.
 func (r *reader) kinds(definitions document.Value, at *location) map[groupVersionKind]*unlinkedType {
 	const extension = "x-kubernetes-group-version-kind"
 	kinds := map[groupVersionKind]*unlinkedType{}
@@ -129,8 +129,8 @@ func (r *reader) groupVersionKind(v document.Value, at *location) (groupVersionK
 	return k, k.kind != ""
 }
 
-// lookup returns the definition that a $ref names. Only the last element of the reference matters, so that a schema
-// with references works in OpenAPI 2 and in OpenAPI 3.
+// lookup returns the definition that a $ref names. Only the last element of the reference matters, so references of
+// both OpenAPI 2 and OpenAPI 3 work.
 func (r *reader) lookup(reference string) (*unlinkedType, bool) {
 	if !strings.HasPrefix(reference, "#/") {
 		return nil, false

@@ -149,7 +149,7 @@ func TestOpenAPIProperties(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := topology(f); got != test.want {
-				t.Errorf("got  %s\nwant %s", got, test.want)
+				t.Errorf("topology = %s\nwant       %s", got, test.want)
 			}
 		})
 	}
@@ -297,7 +297,7 @@ definitions:
 	}
 	root, _ := s.Type("Root")
 	if got, want := topology(root), "{a: string, b: boolean, c: boolean}"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+		t.Errorf("topology of Root = %s, want %s", got, want)
 	}
 }
 

@@ -69,7 +69,7 @@ func (r *reader) readRef(v document.Value, at *location, n nesting) ref {
 		r.add(at, "a structural schema, which has no $ref", "$ref "+quote(reference.Text()), "write the schema in place")
 	case reference.Kind() == document.String && reference.Text() != "":
 		if d, ok := r.lookup(reference.Text()); ok {
-			return ref{d, r.mapOverride(v, at), at}
+			return ref{d, r.readMapOverride(v, at), at}
 		}
 		r.add(at, "a $ref to a type of this document", "$ref "+quote(reference.Text()),
 			"declare the type, or correct the reference")
@@ -113,7 +113,8 @@ func (r *reader) read(v document.Value, at *location, n nesting) *unlinkedType {
 	return d
 }
 
-// checkLimits reports whether v is a map within the limits of nesting and number; otherwise it adds a problem.
+// checkLimits reports whether v is a map, and the limits of the nesting depth and of the number of schema objects are
+// not exceeded. If it returns false, it has added a problem.
 func (r *reader) checkLimits(v document.Value, at *location, n nesting) bool {
 	r.objects++
 	switch {
@@ -150,8 +151,8 @@ func (r *reader) typeName(v document.Value, at *location) string {
 	return ""
 }
 
-// stringScalar returns the scalars that a field of type string accepts. A format other than byte, such as
-// int-or-string, may allow JSON that is not a string.
+// stringScalar returns the scalars that a field of type string and the given format accepts. Any format other than
+// byte, such as int-or-string, may allow JSON that is not a string.
 func stringScalar(format string) Scalar {
 	if format == "" || format == "byte" {
 		return String
@@ -160,8 +161,8 @@ func stringScalar(format string) Scalar {
 }
 
 func (r *reader) readMap(v document.Value, at *location, n nesting) *unlinkedMap {
-	m := &unlinkedMap{atomic: r.mapOverride(v, at) == toAtomic, fields: r.readFields(v, at, n)}
-	if r.custom && (n.root || r.flag(v, at, "x-kubernetes-embedded-resource")) {
+	m := &unlinkedMap{atomic: r.readMapOverride(v, at) == toAtomic, fields: r.readFields(v, at, n)}
+	if r.custom && (n.root || r.readFlag(v, at, "x-kubernetes-embedded-resource")) {
 		m.fields = r.withResourceFields(m.fields)
 	}
 	more := nonNull(v, "additionalProperties")
@@ -207,7 +208,7 @@ func (r *reader) readFields(v document.Value, at *location, n nesting) []unlinke
 
 func (r *reader) readList(v document.Value, at *location, n nesting) *unlinkedList {
 	list := &unlinkedList{at: at, item: ref{to: unlinkedOpaque, at: at}}
-	list.associative, list.keys = r.listRelationship(v, at)
+	list.associative, list.keys = r.readListRelationship(v, at)
 	if items := nonNull(v, "items"); !items.IsAbsent() {
 		list.item = r.readRef(items, at.field("items"), n.inside())
 	}

@@ -104,27 +104,27 @@ func (r *typesReader) readScalar(v document.Value, at *location) Scalar {
 }
 
 func (r *typesReader) readListAtom(v document.Value, at *location, depth int) *unlinkedList {
-	o := r.relationship(v, at, toAtomic, toAssociative)
+	o := r.readRelationship(v, at, toAtomic, toAssociative)
 	if o == asDeclared {
 		r.add(at, "elementRelationship: atomic or associative", "neither", "declare the relationship of the list")
 	}
 	list := &unlinkedList{at: at, associative: o == toAssociative}
 	if keys := nonNull(v, "keys"); !keys.IsAbsent() {
-		list.keys = r.stringList(keys, at.field("keys"))
+		list.keys = r.readStringList(keys, at.field("keys"))
 	}
-	list.item = r.reference(nonNull(v, "elementType"), at.field("elementType"), depth)
+	list.item = r.readReference(nonNull(v, "elementType"), at.field("elementType"), depth)
 	return list
 }
 
 func (r *typesReader) readMapAtom(v document.Value, at *location, depth int) *unlinkedMap {
 	m := &unlinkedMap{
-		atomic: r.relationship(v, at, toGranular, toAtomic) == toAtomic,
+		atomic: r.readRelationship(v, at, toGranular, toAtomic) == toAtomic,
 		fields: r.readFieldAtoms(nonNull(v, "fields"), at.field("fields"), depth),
 	}
 	element := nonNull(v, "elementType")
 	rejected := element.IsAbsent() || element.Kind() == document.Map && element.Len() == 0
 	if !rejected {
-		m.element = r.reference(element, at.field("elementType"), depth)
+		m.element = r.readReference(element, at.field("elementType"), depth)
 	}
 	return m
 }
@@ -146,16 +146,16 @@ func (r *typesReader) readFieldAtoms(v document.Value, at *location, depth int) 
 		declared[name.Text()] = true
 		fields = append(fields, unlinkedField{
 			name:         name.Text(),
-			value:        r.reference(nonNull(item, "type"), at.field(name.Text()).field("type"), depth),
+			value:        r.readReference(nonNull(item, "type"), at.field(name.Text()).field("type"), depth),
 			defaultValue: item.Get("default"),
 		})
 	}
 	return fields
 }
 
-// reference reads a type reference: the name of a type or an inline atom, with an optional override.
-func (r *typesReader) reference(v document.Value, at *location, depth int) ref {
-	to := ref{to: unlinkedOpaque, at: at, override: r.relationship(v, at, toAtomic, toGranular, toAssociative)}
+// readReference reads a type reference: the name of a type or an inline atom, with an optional override.
+func (r *typesReader) readReference(v document.Value, at *location, depth int) ref {
+	to := ref{to: unlinkedOpaque, at: at, override: r.readRelationship(v, at, toAtomic, toGranular, toAssociative)}
 	named := nonNull(v, "namedType")
 	if named.IsAbsent() {
 		to.to = &unlinkedType{}
@@ -179,9 +179,9 @@ func (r *typesReader) reference(v document.Value, at *location, depth int) ref {
 	return to
 }
 
-// relationship reads elementRelationship. It is the relationship of a list or map, or the override of a reference. It
-// adds a problem for a value that is not in allowed.
-func (r *typesReader) relationship(v document.Value, at *location, allowed ...override) override {
+// readRelationship reads elementRelationship, which is the relationship of a list or map, or the override of a
+// reference. It adds a problem for a value that is not in allowed.
+func (r *typesReader) readRelationship(v document.Value, at *location, allowed ...override) override {
 	const field = "elementRelationship"
 	word := nonNull(v, field)
 	if word.IsAbsent() || word.Kind() == document.String && word.Text() == "" {

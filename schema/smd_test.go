@@ -110,7 +110,7 @@ func TestTypesFields(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := topology(f); got != test.want {
-				t.Errorf("got  %s\nwant %s", got, test.want)
+				t.Errorf("topology = %s\nwant       %s", got, test.want)
 			}
 			compareTypes(t, typesDocument(test.field))
 		})

@@ -40,7 +40,7 @@ func (s Scalar) String() string {
 	return constantName("Scalar", uint8(s), "none", "numeric", "string", "boolean", "any")
 }
 
-// constantName returns names[constant], or type and number, such as Scalar(9), if the constant has no name.
+// constantName returns names[constant], or typ and the number, such as Scalar(9), if the constant has no name.
 func constantName(typ string, constant uint8, names ...string) string {
 	if int(constant) < len(names) {
 		return names[constant]
@@ -53,11 +53,11 @@ type Relationship uint8
 
 // The relationships between the items of a list.
 const (
-	// Atomic lists are replaced and owned as a whole.
+	// Atomic means that the list is replaced and owned as a whole.
 	Atomic Relationship = iota
-	// Set lists hold unique scalars, each owned individually (list type set).
+	// Set means that the items are unique scalars, each owned individually (list type set).
 	Set
-	// Keyed lists hold maps that are identified by their key fields; each item, and each field in it, is owned
+	// Keyed means that the items are maps, which their key fields identify; each item, and each field of an item, is owned
 	// individually (list type map).
 	Keyed
 )
@@ -139,7 +139,7 @@ func (t *Type) Resolve(kind document.Kind) Alternative {
 			return MapAlternative
 		}
 	}
-	return t.first()
+	return t.firstAlternative()
 }
 
 // Alternative identifies one of the three shapes of values that a Type may accept.
@@ -153,8 +153,8 @@ const (
 	ListAlternative
 )
 
-// first returns the first alternative of the Type, NoAlternative if it has none.
-func (t *Type) first() Alternative {
+// firstAlternative returns the first alternative of the Type, NoAlternative if the Type has no alternatives.
+func (t *Type) firstAlternative() Alternative {
 	switch {
 	case t.Map != nil:
 		return MapAlternative

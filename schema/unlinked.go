@@ -6,11 +6,13 @@ import "github.com/cadastre/cadastre/document"
 // itself, or may be overridden by the reference. The readers (OpenAPI, CRD, Go types, structured-merge-diff) parse a
 // syntax and produce unlinkedTypes; the linker converts them to Types.
 //
-// An unlinkedType is either an alias of another one, or has at least one of scalar, list and fields.
+// An unlinkedType is either an alias of another unlinkedType, or has at least one of the alternatives scalar, list
+// and fields.
 type unlinkedType struct {
 	name  string
 	alias *ref
-	// linked is the finished Type if an earlier load has already linked it, as for the metadata of CRDs; otherwise nil.
+	// linked is the finished Type if an earlier load has already linked it, as for the metadata of CRDs. It is nil for
+	// all other types.
 	linked *Type
 	scalar Scalar
 	list   *unlinkedList
@@ -35,7 +37,7 @@ type unlinkedMap struct {
 	element ref
 }
 
-// unlinkedField is a declared field of a unlinkedMap.
+// unlinkedField is a declared field of an unlinkedMap.
 type unlinkedField struct {
 	name  string
 	value ref
@@ -73,8 +75,8 @@ var unlinkedUntyped, unlinkedOpaque = func() (untyped, opaque *unlinkedType) {
 	return untyped, opaque
 }()
 
-// wellKnown returns Untyped or Opaque if the type is equivalent to one of them, otherwise nil. Types can therefore be
-// compared with Untyped and Opaque by pointer, however the schema declares them.
+// wellKnown returns Untyped or Opaque if the type is equivalent to it, and nil for all other types. Callers can
+// therefore compare Types with Untyped and Opaque by pointer, independently of how the schema declares them.
 func (d *unlinkedType) wellKnown() *Type {
 	switch {
 	case d.isOpaque():
@@ -87,8 +89,7 @@ func (d *unlinkedType) wellKnown() *Type {
 	return nil
 }
 
-// isOpaque reports whether the type is atomic, and the type of its items and of its undeclared fields is the type
-// itself.
+// isOpaque reports whether d is atomic, and d itself is the type of its items and of its undeclared fields.
 func (d *unlinkedType) isOpaque() bool {
 	return d.acceptsAnything() && d.fields.atomic && d.list.item.to == d && d.fields.element.to == d
 }
@@ -102,9 +103,9 @@ func (d *unlinkedType) isUntyped() bool {
 // relationship of list items.
 func (d *unlinkedType) acceptsAnything() bool {
 	return d.alias == nil && d.scalar == AnyScalar &&
-		d.list != nil && !d.list.associative && len(d.list.keys) == 0 && d.list.item.plain() &&
-		d.fields != nil && len(d.fields.fields) == 0 && d.fields.element.plain()
+		d.list != nil && !d.list.associative && len(d.list.keys) == 0 && d.list.item.isPlain() &&
+		d.fields != nil && len(d.fields.fields) == 0 && d.fields.element.isPlain()
 }
 
-// plain reports whether r refers to a type without overriding it.
-func (r ref) plain() bool { return r.to != nil && r.override == asDeclared }
+// isPlain reports whether r refers to a type without overriding the type's relationship.
+func (r ref) isPlain() bool { return r.to != nil && r.override == asDeclared }
