@@ -85,8 +85,8 @@ func benchCases(b *testing.B) []benchCase {
 	return cases
 }
 
-// envPod returns a Pod with count environment variables; with patch set it returns a patch that changes each of them,
-// in reverse order.
+// envPod returns a Pod with count environment variables. If patch is true, it returns a patch that changes each of
+// these variables, and lists them in reverse order.
 func envPod(count int, patch bool) document.Value {
 	items := make([]document.Value, count)
 	for i := range items {
@@ -102,8 +102,8 @@ func envPod(count int, patch bool) document.Value {
 	return document.NewMap(document.Field{Name: "spec", Value: document.NewMap(document.Field{Name: "containers", Value: document.NewList(container)})})
 }
 
-// slow reports whether strategicpatch takes many seconds for the case, so that its benchmark is skipped.
-func (c *benchCase) slow() bool { return c.name == "items=10000" }
+// isSlow reports whether strategicpatch takes many seconds for the case; its benchmark then skips the case.
+func (c *benchCase) isSlow() bool { return c.name == "items=10000" }
 
 func BenchmarkMerge(b *testing.B) {
 	for _, c := range benchCases(b) {
@@ -127,7 +127,7 @@ func BenchmarkMerge(b *testing.B) {
 			}
 		})
 		b.Run(c.name+"/strategicpatch", func(b *testing.B) {
-			if c.slow() {
+			if c.isSlow() {
 				b.Skip("strategicpatch takes many seconds for this case")
 			}
 			b.ReportAllocs()
@@ -163,7 +163,7 @@ func BenchmarkDiff(b *testing.B) {
 			}
 		})
 		b.Run(c.name+"/strategicpatch", func(b *testing.B) {
-			if c.slow() {
+			if c.isSlow() {
 				b.Skip("strategicpatch takes many seconds for this case")
 			}
 			b.ReportAllocs()

@@ -13,7 +13,7 @@ import (
 // TestConcurrent checks that concurrent calls of Merge return the same result, for one object, a Type that is loaded by
 // the first call, and pooled memory.
 func TestConcurrent(t *testing.T) {
-	type ownPod struct{ corev1.Pod } // a Go type of its own, so that its Type is not cached yet
+	type ownPod struct{ corev1.Pod } // a new Go type, whose Type is not cached yet
 	typ := mustType(t, reflect.TypeFor[ownPod]())
 	object := mustParse(t, `{spec: {containers: [{name: a, ports: [{containerPort: 1}]}, {name: b}]}, metadata: {finalizers: [x, w]}}`)
 	patch := mustParse(t, `{spec: {$setElementOrder/containers: [{name: b}, {name: a}], containers: [{name: a, ports: [{containerPort: 2}]}]},

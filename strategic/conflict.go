@@ -19,8 +19,9 @@ func (e *ConflictError) Error() string {
 		"; apply the changed value, or overwrite it"
 }
 
-// conflict returns the first field that two patches of one map change differently, nil if there is none.
-func conflict(t *Type, patch, otherPatch document.Value) *ConflictError {
+// findConflict returns the first field that patch and otherPatch, two patches of one map, change differently. It
+// returns nil if there is no such field.
+func findConflict(t *Type, patch, otherPatch document.Value) *ConflictError {
 	a, b := patch.Get(patchDirective), otherPatch.Get(patchDirective)
 	if !document.Equal(a, b) {
 		return &ConflictError{Wanted: patch, Changed: otherPatch}
@@ -33,7 +34,7 @@ func conflict(t *Type, patch, otherPatch document.Value) *ConflictError {
 		if other.IsAbsent() {
 			continue
 		}
-		if c := fieldConflict(t.field(name), value, other); c != nil {
+		if c := findFieldConflict(t.field(name), value, other); c != nil {
 			c.Path = "." + name + c.Path
 			return c
 		}
@@ -41,13 +42,14 @@ func conflict(t *Type, patch, otherPatch document.Value) *ConflictError {
 	return nil
 }
 
-// fieldConflict returns the first conflict between two patches of one field, nil if there is none; see conflict.
-func fieldConflict(f *field, patch, otherPatch document.Value) *ConflictError {
+// findFieldConflict returns the first conflict between two patches of the field f, nil if they do not conflict; see
+// findConflict.
+func findFieldConflict(f *field, patch, otherPatch document.Value) *ConflictError {
 	switch kind := patch.Kind(); {
 	case kind == document.Map && otherPatch.Kind() == document.Map && !f.replace:
-		return conflict(f.typ, patch, otherPatch)
+		return findConflict(f.typ, patch, otherPatch)
 	case kind == document.List && otherPatch.Kind() == document.List && f.merge && f.key != "":
-		return itemConflict(f, patch, otherPatch)
+		return findItemConflict(f, patch, otherPatch)
 	case kind == document.List && otherPatch.Kind() == document.List && f.merge:
 		return nil // lists of scalars do not conflict, because merging keeps the items of both patches
 	}
@@ -57,9 +59,9 @@ func fieldConflict(f *field, patch, otherPatch document.Value) *ConflictError {
 	return &ConflictError{Wanted: patch, Changed: otherPatch}
 }
 
-// itemConflict returns the first conflict between the items with equal merge keys in two patches of one list, nil if
-// there is none.
-func itemConflict(f *field, patch, otherPatch document.Value) *ConflictError {
+// findItemConflict returns the first conflict between two patches of the list f: between items with equal merge keys.
+// It returns nil if the patches do not conflict.
+func findItemConflict(f *field, patch, otherPatch document.Value) *ConflictError {
 	var memory scratch
 	ids := memory.identities(otherPatch.Len())
 	for _, item := range otherPatch.Items() {
@@ -70,7 +72,7 @@ func itemConflict(f *field, patch, otherPatch document.Value) *ConflictError {
 		if position < 0 {
 			continue
 		}
-		if c := conflict(f.typ, item, otherPatch.At(position)); c != nil {
+		if c := findConflict(f.typ, item, otherPatch.At(position)); c != nil {
 			c.Path = keyStep(f.key, item.Get(f.key)) + c.Path
 			return c
 		}

@@ -18,7 +18,7 @@ func Diff(original, modified document.Value, t *Type) (document.Value, error) {
 	return d.diffRoot(t, versions{original, original, modified})
 }
 
-// diffRoot returns the patch of an object, an empty map if nothing changes.
+// diffRoot returns the patch of an object, or an empty map if nothing changes.
 func (d *differ) diffRoot(t *Type, v versions) (document.Value, error) {
 	for _, input := range []document.Value{v.original, v.current, v.modified} {
 		if input.IsScalar() || input.Kind() == document.List {
@@ -35,8 +35,8 @@ func (d *differ) diffRoot(t *Type, v versions) (document.Value, error) {
 // versions are the three inputs of a diff for one part of an object; each may be absent.
 type versions struct{ original, current, modified document.Value }
 
-// twoWay reports whether the diff of this part is two-way: original and current are the same value.
-func (v versions) twoWay() bool { return document.Same(v.original, v.current) }
+// isTwoWay reports whether the diff of this part is two-way: original and current are the same value in memory.
+func (v versions) isTwoWay() bool { return document.Same(v.original, v.current) }
 
 // fieldFinder finds the fields of a map in one pass. The names must be searched in ascending order.
 type fieldFinder struct {
@@ -52,8 +52,8 @@ func newFieldFinder(v document.Value) fieldFinder {
 	return fieldFinder{v: v, end: v.Len()}
 }
 
-// find returns the value of the field with the given name, absent if there is none. The name must not be less than the
-// name of the previous call.
+// find returns the value of the field with the given name, absent if the map has no such field. The name must not be
+// less than the name of the previous call.
 func (f *fieldFinder) find(name string) document.Value {
 	for f.next < f.end {
 		switch found := f.v.Name(f.next); {
@@ -67,7 +67,7 @@ func (f *fieldFinder) find(name string) document.Value {
 	return document.Value{}
 }
 
-// diffMap returns the patch of a map, absent if nothing changes. If retain is set, a patch that is not empty contains a
+// diffMap returns the patch of a map, absent if nothing changes. If retain is true, a non-empty patch contains a
 // $retainKeys directive.
 func (d *differ) diffMap(t *Type, retain bool, v versions) (document.Value, error) {
 	mark := d.build.Mark()
@@ -77,7 +77,7 @@ func (d *differ) diffMap(t *Type, retain bool, v versions) (document.Value, erro
 	return d.build.SortedMap(mark), nil
 }
 
-// diffFields pushes the fields of a map's patch to the builder, so that the caller can add further fields.
+// diffFields pushes the fields of a map's patch to the builder, to which the caller can add further fields.
 func (d *differ) diffFields(t *Type, retain bool, v versions) error {
 	if equalText(v.current, v.modified) {
 		return nil
@@ -98,10 +98,10 @@ func (d *differ) diffFields(t *Type, retain bool, v versions) error {
 	return nil
 }
 
-// diffModified pushes the fields of modified that differ from current. It returns the number of fields of modified that
+// diffModified pushes the fields of modified that differ from current. found is the number of fields of modified that
 // are also in current.
 func (d *differ) diffModified(t *Type, v versions) (found int, err error) {
-	twoWay := v.twoWay()
+	twoWay := v.isTwoWay()
 	currentFields, originalFields, modifiedFields := newFieldFinder(v.current), newFieldFinder(v.original), newFieldFinder(v.modified)
 	for i := range modifiedFields.end {
 		name, modified := v.modified.Field(i)
@@ -122,7 +122,7 @@ func (d *differ) diffModified(t *Type, v versions) (found int, err error) {
 			continue
 		}
 		if err := d.diffField(t, name, part); err != nil {
-			return found, underField(err, name)
+			return found, prefixField(err, name)
 		}
 	}
 	return found, nil
@@ -139,8 +139,8 @@ func (d *differ) diffRemoved(v versions) {
 	}
 }
 
-// equalText reports whether two values are the same part of a document or have the same canonical JSON, if that is
-// available without encoding. It may return false for equal values, because it does not compare them deeply.
+// equalText reports whether two values are the same part of a document, or have equal canonical JSON that is available
+// without encoding. It may return false for equal values, because it does not compare them deeply.
 func equalText(a, b document.Value) bool {
 	if document.Same(a, b) {
 		return true

@@ -51,7 +51,8 @@ func TestDifferenceAmbiguousMergeKeysAreRejected(t *testing.T) {
 }
 
 // TestEqualDuplicates: items with the same merge key are not ambiguous if they are equal, or if the patch changes none
-// of them. Kubernetes returns the same results except in the last case, where it merges the items into each other.
+// of them. Kubernetes returns the same results as Merge except in the last case, where it merges the items into each
+// other.
 func TestEqualDuplicates(t *testing.T) {
 	for _, c := range []struct {
 		object, patch, result string
@@ -74,7 +75,7 @@ func TestEqualDuplicates(t *testing.T) {
 			t.Errorf("%s into %s: Merge() again = %s, %v, want it unchanged", patch, object, again, err)
 		}
 		if upstream, err := oracle(object, patch, service); err != nil || document.Equal(upstream, want) == c.differs {
-			t.Errorf("%s into %s: strategicpatch returns %s, %v; a result different from %s: want %v", patch, object, upstream, err, want, c.differs)
+			t.Errorf("%s into %s: strategicpatch returns %s, %v; differs from %s = %v, want %v", patch, object, upstream, err, want, !document.Equal(upstream, want), c.differs)
 		}
 	}
 }

@@ -34,15 +34,15 @@ func (d *differ) diffList(f *field, name string, v versions) error {
 	return d.diffKeyed(f, name, v, &matches)
 }
 
-// itemMatches are the identities of the items of a list in all three versions, and the positions of corresponding
-// items.
+// itemMatches holds the identities of the items of a list in all three versions (original, current and modified), and
+// the positions of corresponding items.
 type itemMatches struct {
 	original, current, modified identities
 	// inOriginal and inCurrent are the positions of the items of modified in original and in current, -1 for items that
 	// are not in that list.
 	inOriginal, inCurrent []int
-	// removed are the positions in original of the items that are in current but not in modified; of items with the
-	// same identity, only the first.
+	// removed are the positions in original of the items that are in current but not in modified. Of several items with
+	// the same identity, it contains only the position of the first item.
 	removed []int
 }
 
@@ -54,13 +54,13 @@ func (d *differ) matchItems(key string, v versions) (r itemMatches, err error) {
 	if r.modified, err = d.identify(key, v.modified); err != nil {
 		return r, err
 	}
-	if r.original = r.current; !v.twoWay() {
+	if r.original = r.current; !v.isTwoWay() {
 		if r.original, err = d.identify(key, v.original); err != nil {
 			return r, err
 		}
 	}
 	r.inCurrent = d.findPositions(&r.modified, &r.current)
-	if r.inOriginal = r.inCurrent; !v.twoWay() {
+	if r.inOriginal = r.inCurrent; !v.isTwoWay() {
 		r.inOriginal = d.findPositions(&r.modified, &r.original)
 	}
 	r.removed = alloc(&d.positions, len(r.original.all))[:0]
@@ -72,7 +72,8 @@ func (d *differ) matchItems(key string, v versions) (r itemMatches, err error) {
 	return r, nil
 }
 
-// markPositions returns count flags that are true at the given positions. Negative positions are ignored.
+// markPositions returns a slice of count flags. The flags at the given positions are true; negative positions are
+// ignored.
 func (d *differ) markPositions(positions []int, count int) []bool {
 	marked := d.flags(count)
 	for _, position := range positions {
@@ -83,34 +84,34 @@ func (d *differ) markPositions(positions []int, count int) []bool {
 	return marked
 }
 
-// identify returns the identities of the items of a list, or an error if an item has none.
+// identify returns the identities of the items of list, or an error if an item has no identity.
 func (d *differ) identify(key string, list document.Value) (identities, error) {
 	ids := d.identities(list.Len())
 	for i, item := range list.Items() {
 		id, err := identifyItem(key, item)
 		if err != nil {
-			return ids, underIndex(err, i)
+			return ids, prefixIndex(err, i)
 		}
 		ids.add(id)
 	}
 	return ids, nil
 }
 
-// findPositions returns the position in list in of each of the items, -1 for items that are not in that list.
-func (d *differ) findPositions(items, in *identities) []int {
+// findPositions returns, for each of the items, its position in list, or -1 if list does not contain it.
+func (d *differ) findPositions(items, list *identities) []int {
 	positions := alloc(&d.positions, len(items.all))
 	expected := 0
 	for i, id := range items.all {
-		positions[i] = in.findNear(id, expected)
+		positions[i] = list.findNear(id, expected)
 		expected = positions[i] + 1
 	}
 	return positions
 }
 
-// reordered reports whether the items that are in both modified and current have different orders there.
-func (r *itemMatches) reordered() bool {
+// isReordered reports whether the items that are in both modified and current have different orders in these lists.
+func (m *itemMatches) isReordered() bool {
 	last := -1
-	for _, position := range r.inCurrent {
+	for _, position := range m.inCurrent {
 		if position < 0 {
 			continue
 		}
@@ -142,7 +143,7 @@ func (d *differ) diffScalars(name string, v versions, r *itemMatches) {
 	if removed.Len() > 0 {
 		d.build.Push(removeDirective+"/"+name, removed)
 	}
-	if v.modified.Len() > 0 && (added.Len()+removed.Len() > 0 || r.reordered()) {
+	if v.modified.Len() > 0 && (added.Len()+removed.Len() > 0 || r.isReordered()) {
 		d.build.Push(orderDirective+"/"+name, v.modified)
 	}
 }
@@ -162,7 +163,7 @@ func (d *differ) diffKeyed(f *field, name string, v versions, r *itemMatches) er
 			part.original = v.original.At(before)
 		}
 		if err := d.diffItem(f, part); err != nil {
-			return under(err, keyStep(f.key, item.Get(f.key)))
+			return prefixPath(err, keyStep(f.key, item.Get(f.key)))
 		}
 	}
 	for _, i := range r.removed {
@@ -177,7 +178,7 @@ func (d *differ) diffKeyed(f *field, name string, v versions, r *itemMatches) er
 	}
 	// If the current list is empty, the order of the items in the patch determines the result, and no directive is
 	// needed.
-	if v.current.Len() > 0 && v.modified.Len() > 0 && (items.Len() > 0 || r.reordered()) {
+	if v.current.Len() > 0 && v.modified.Len() > 0 && (items.Len() > 0 || r.isReordered()) {
 		d.build.Push(orderDirective+"/"+name, d.keyMaps(f.key, v.modified))
 	}
 	return nil
@@ -185,7 +186,7 @@ func (d *differ) diffKeyed(f *field, name string, v versions, r *itemMatches) er
 
 var deleteValue = document.NewString("delete")
 
-// diffItem pushes the patch of an item that is also in the current list, if the item changes.
+// diffItem pushes the patch of an item that is in both the modified and the current list, if the item changes.
 func (d *differ) diffItem(f *field, v versions) error {
 	if !f.retainKeys && d.isFlatDiff(v) {
 		d.build.Push("", v.modified)

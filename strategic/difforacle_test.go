@@ -14,8 +14,8 @@ import (
 )
 
 // mutate applies a random patch to an object and returns the result.
-func (r *generator) mutate(t testing.TB, kind reflect.Type, object document.Value) document.Value {
-	mutated, err := Merge(object, r.patch(kind, object, 9), mustType(t, kind))
+func (g *generator) mutate(t testing.TB, kind reflect.Type, object document.Value) document.Value {
+	mutated, err := Merge(object, g.patch(kind, object, 9), mustType(t, kind))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func isDirective(name string) bool {
 		strings.HasPrefix(name, orderDirective) || strings.HasPrefix(name, removeDirective)
 }
 
-// readAll parses all directives of a map. The fields are sorted by name, so that the directives, which start with $,
+// readAll parses all directives of a map. The fields are sorted by name, so the directives, whose names start with $,
 // are adjacent.
 func (d *directives) readAll(patch document.Value) error {
 	for i := range patch.Len() {
@@ -59,13 +59,13 @@ func (d *directives) readAll(patch document.Value) error {
 			break
 		}
 		if err := d.read(name, patch.At(i)); err != nil {
-			return underField(err, name)
+			return prefixField(err, name)
 		}
 	}
 	return d.retain.check(patch)
 }
 
-// read parses the directive with the given name; it ignores other names.
+// read parses the directive with the given name; it ignores names that are not names of directives.
 func (d *directives) read(name string, value document.Value) (err error) {
 	switch {
 	case name == patchDirective:
@@ -147,7 +147,7 @@ func (s *keySet) check(patch document.Value) error {
 		if !value.IsNull() && !isDirective(name) && !s.retains(name) {
 			err := malformed("a list of all fields that the patch sets", "a list without "+clip(name),
 				"add it to the list, or remove it from the patch")
-			return underField(err, retainDirective)
+			return prefixField(err, retainDirective)
 		}
 	}
 	return nil
@@ -169,7 +169,7 @@ type fieldPatch struct {
 	value, order, remove document.Value
 }
 
-// advance sets t to the next affected field. It returns false at the end of the patch.
+// advance sets t to the part of the patch for the next affected field. It returns false at the end of the patch.
 func (c *fieldCursor) advance(t *fieldPatch) bool {
 	for c.next < c.patch.Len() && isDirective(c.patch.Name(c.next)) {
 		c.next++
@@ -207,8 +207,8 @@ func (c *fieldCursor) advanceWithDirectives(t *fieldPatch) {
 	t.remove, c.removes = popDirective(c.removes, t.name)
 }
 
-// popDirective removes the first directive if it is for the named field. It returns the value of that directive,
-// otherwise an absent value, and the remaining directives.
+// popDirective removes the first directive from the slice from if it is for the named field. It returns the value of
+// that directive, or an absent value if it removed none, and the remaining directives.
 func popDirective(from []listDirective, name string) (document.Value, []listDirective) {
 	if len(from) == 0 || from[0].name != name {
 		return document.Value{}, from

@@ -8,12 +8,12 @@ import (
 // patch can't address one of several duplicates, so Diff never changes them individually.
 
 // duplicateError returns an error that names the first duplicates in current or modified, nil if there are none.
-func (r *itemMatches) duplicateError(key string, v versions) error {
+func (m *itemMatches) duplicateError(key string, v versions) error {
 	switch {
-	case r.current.firstDuplicate > 0:
-		return r.current.ambiguousKeyError(key, v.current)
-	case r.modified.firstDuplicate > 0:
-		return r.modified.ambiguousKeyError(key, v.modified)
+	case m.current.firstDuplicate > 0:
+		return m.current.ambiguousKeyError(key, v.current)
+	case m.modified.firstDuplicate > 0:
+		return m.modified.ambiguousKeyError(key, v.modified)
 	}
 	return nil
 }
@@ -25,9 +25,10 @@ func (s *identities) ambiguousKeyError(key string, list document.Value) error {
 }
 
 // diffDuplicates pushes the patch of a list with duplicates. A two-way patch replaces the list. A three-way patch that
-// did so would remove items of other writers, so it returns duplicateErr if the list changes.
+// replaced the list would remove items of other writers, so diffDuplicates returns duplicateErr if a three-way patch
+// would change the list.
 func (d *differ) diffDuplicates(f *field, name string, v versions, r *itemMatches, duplicateErr error) error {
-	if v.twoWay() {
+	if v.isTwoWay() {
 		if !document.Equal(v.current, v.modified) {
 			d.build.Push(name, replacementList(v.modified))
 		}
@@ -60,8 +61,8 @@ func positionsByIdentity(ids *identities) map[identity][]int {
 	return positions
 }
 
-// takeFirst removes the first position of an identity from positions and returns the item of list there, absent if no
-// position remains.
+// takeFirst removes the first of the positions of id, and returns the item of list at that position. It returns an
+// absent value if no position of id remains.
 func takeFirst(positions map[identity][]int, id identity, list document.Value) document.Value {
 	remaining := positions[id]
 	if len(remaining) == 0 {
@@ -71,7 +72,7 @@ func takeFirst(positions map[identity][]int, id identity, list document.Value) d
 	return list.At(remaining[0])
 }
 
-// replacementList returns the list with an additional first item {$patch: replace}, which makes Merge replace the live
+// replacementList returns list with an additional first item {$patch: replace}, which makes Merge replace the live
 // list.
 func replacementList(list document.Value) document.Value {
 	items := make([]document.Value, 0, list.Len()+1)

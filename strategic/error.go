@@ -67,9 +67,9 @@ func unprocessable(expected, received, advice string) error {
 // arbitrarily long.
 const maxPath = 1000
 
-// under prepends a path element to the path of an error. Paths are built while errors are returned, so that they cost
-// nothing for valid patches.
-func under(err error, step string) error {
+// prefixPath prepends a path element (step) to the path of err. Paths are built while errors are returned, so they
+// cost nothing for valid patches.
+func prefixPath(err error, step string) error {
 	var e *Error
 	if errors.As(err, &e) && len(e.Path) < maxPath {
 		e.Path = step + e.Path
@@ -77,9 +77,9 @@ func under(err error, step string) error {
 	return err
 }
 
-func underField(err error, name string) error { return under(err, "."+name) }
+func prefixField(err error, name string) error { return prefixPath(err, "."+name) }
 
-func underIndex(err error, i int) error { return under(err, indexStep(i)) }
+func prefixIndex(err error, i int) error { return prefixPath(err, indexStep(i)) }
 
 func indexStep(i int) string { return "[" + strconv.Itoa(i) + "]" }
 

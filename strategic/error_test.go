@@ -60,7 +60,7 @@ func TestMergeErrors(t *testing.T) {
 				t.Errorf("Merge() error = %d %s\nwant %d %s … %s", e.Reason.Status(), e, c.reason.Status(), c.path, c.text)
 			}
 			if result, err := oracle(object, patch, c.kind); (err == nil) != c.lenient {
-				t.Errorf("strategicpatch returns %s, %v; accepted must be %v", result, err, c.lenient)
+				t.Errorf("strategicpatch returns %s, %v; accepted = %v, want %v", result, err, err == nil, c.lenient)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ func plainMerge(object, patch document.Value, t *Type) (document.Value, error) {
 // plainDiff is Diff without its fast paths.
 func plainDiff(w ThreeWay, v versions) (document.Value, error) {
 	d := &differ{scratch{plain: true}}
-	if v.twoWay() {
+	if v.isTwoWay() {
 		return d.diffRoot(w.Type, v)
 	}
 	return w.diff(d, v)
@@ -42,14 +42,14 @@ func checkMergePlain(t testing.TB, what string, object, patch document.Value, ty
 	plain, plainErr := plainMerge(object, patch, typ)
 	checkPlain(t, what+", merge", got, err, plain, plainErr)
 	if err == nil && document.Same(got, object) != document.Same(plain, object) {
-		t.Fatalf("%s: result is the object itself: %v, want %v as without fast paths", what, document.Same(got, object), document.Same(plain, object))
+		t.Fatalf("%s: Same(result, object) = %v, want %v as without fast paths", what, document.Same(got, object), document.Same(plain, object))
 	}
 }
 
 func checkDiffPlain(t testing.TB, what string, w ThreeWay, v versions) {
 	t.Helper()
 	diff := func() (document.Value, error) { return Diff(v.original, v.modified, w.Type) }
-	if !v.twoWay() {
+	if !v.isTwoWay() {
 		diff = func() (document.Value, error) { return w.Diff(v.original, v.modified, v.current) }
 	}
 	got, err := diff()
@@ -74,7 +74,8 @@ func TestFastPaths(t *testing.T) {
 	}
 }
 
-// envLists are lists of environment variables that fulfil the conditions of the fast paths or violate one of them.
+// envLists are lists of environment variables that fulfil the conditions of the fast paths or violate one of these
+// conditions.
 var envLists = []string{
 	`[]`,
 	`[{name: a}]`,

@@ -12,7 +12,7 @@ import (
 // Diff returns the modified item itself as the patch if all its fields except the merge key changed; both reuse
 // existing text. Tests compare these fast paths with the general path.
 
-// mergeFlat merges a flat patch into a map without going through the fields. ok is false if the patch is not flat.
+// mergeFlat merges a flat patch into the map live without merging field by field. ok is false if the patch is not flat.
 func (m *merger) mergeFlat(live, patch document.Value) (result document.Value, ok bool) {
 	if m.plain || patch.Len() == 0 || mayHaveDirectives(patch) {
 		return result, false

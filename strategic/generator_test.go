@@ -8,65 +8,65 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// generator generates random objects of Go types and random patches of them. It uses few distinct words, so that values
-// and keys often coincide. All objects and patches are valid.
+// generator generates random objects of Go types and random patches of them. It uses few distinct words, so values and
+// keys often coincide. All objects and patches are valid.
 type generator struct {
 	*rand.Rand
 }
 
 var words = []string{"a", "b", "c", "d", "e", "f"}
 
-func (r *generator) chance(percent int) bool { return r.IntN(100) < percent }
+func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-func (r *generator) word() document.Value { return document.NewString(words[r.IntN(len(words))]) }
+func (g *generator) word() document.Value { return document.NewString(words[g.IntN(len(words))]) }
 
-// value returns a random value of a Go type; key is the merge key if it is a list of maps.
-func (r *generator) value(t reflect.Type, key string, depth int) document.Value {
+// value returns a random value of the Go type t. If t is a list of maps, key is the merge key of the list.
+func (g *generator) value(t reflect.Type, key string, depth int) document.Value {
 	t = deref(t)
 	switch {
 	case hasCustomJSON(t) || t.Kind() == reflect.Interface || t == reflect.TypeFor[[]byte]():
-		return r.word()
+		return g.word()
 	case isList(t):
-		return r.list(deref(t.Elem()), key, depth)
+		return g.list(deref(t.Elem()), key, depth)
 	case t.Kind() == reflect.Struct:
-		return r.object(t, depth)
+		return g.object(t, depth)
 	case t.Kind() == reflect.Map:
 		var fields []document.Field
-		for range r.IntN(4) {
-			fields = append(fields, document.Field{Name: r.word().Text(), Value: r.value(t.Elem(), "", depth-1)})
+		for range g.IntN(4) {
+			fields = append(fields, document.Field{Name: g.word().Text(), Value: g.value(t.Elem(), "", depth-1)})
 		}
 		return document.NewMap(fields...)
 	}
-	return r.scalar(t)
+	return g.scalar(t)
 }
 
-func (r *generator) scalar(t reflect.Type) document.Value {
+func (g *generator) scalar(t reflect.Type) document.Value {
 	switch t.Kind() {
 	case reflect.String:
-		return r.word()
+		return g.word()
 	case reflect.Bool:
-		return document.NewBool(r.chance(50))
+		return document.NewBool(g.chance(50))
 	}
-	return document.NewInt(int64(r.IntN(6)))
+	return document.NewInt(int64(g.IntN(6)))
 }
 
-func (r *generator) object(t reflect.Type, depth int) document.Value {
+func (g *generator) object(t reflect.Type, depth int) document.Value {
 	var fields []document.Field
 	for _, f := range jsonFields(t) {
-		if depth > 0 && r.chance(45) || f.name == "spec" || f.name == "template" || f.name == "containers" {
-			fields = append(fields, document.Field{Name: f.name, Value: r.value(f.Type, f.key, depth-1)})
+		if depth > 0 && g.chance(45) || f.name == "spec" || f.name == "template" || f.name == "containers" {
+			fields = append(fields, document.Field{Name: f.name, Value: g.value(f.Type, f.key, depth-1)})
 		}
 	}
 	return document.NewMap(fields...)
 }
 
-func (r *generator) list(item reflect.Type, key string, depth int) document.Value {
+func (g *generator) list(item reflect.Type, key string, depth int) document.Value {
 	var items []document.Value
 	var ids identities
-	for range r.IntN(5) {
-		v := r.value(item, "", depth-1)
+	for range g.IntN(5) {
+		v := g.value(item, "", depth-1)
 		if key != "" {
-			v = v.With(key, r.keyValue(item, key))
+			v = v.With(key, g.keyValue(item, key))
 		}
 		id := identify(v)
 		if key != "" {
@@ -79,13 +79,13 @@ func (r *generator) list(item reflect.Type, key string, depth int) document.Valu
 	return document.NewList(items...)
 }
 
-func (r *generator) keyValue(item reflect.Type, key string) document.Value {
+func (g *generator) keyValue(item reflect.Type, key string) document.Value {
 	for _, f := range jsonFields(item) {
 		if f.name == key {
-			return r.scalar(deref(f.Type))
+			return g.scalar(deref(f.Type))
 		}
 	}
-	return r.word()
+	return g.word()
 }
 
 // structField is a field of a Go struct with its JSON name, its merge key, and whether its patch strategy is merge.
@@ -111,14 +111,14 @@ func jsonFields(t reflect.Type) []structField {
 	return found
 }
 
-// patch returns a random strategic merge patch of the object live, which is of Go type t.
-func (r *generator) patch(t reflect.Type, live document.Value, depth int) document.Value {
+// patch returns a random strategic merge patch for the object live, which has the Go type t.
+func (g *generator) patch(t reflect.Type, live document.Value, depth int) document.Value {
 	t = deref(t)
 	patch := document.NewMap()
 	if t.Kind() == reflect.Map {
-		for range r.IntN(3) {
-			name := r.word().Text()
-			patch = patch.With(name, r.fieldPatch(structField{StructField: reflect.StructField{Type: t.Elem()}}, live.Get(name), depth-1))
+		for range g.IntN(3) {
+			name := g.word().Text()
+			patch = patch.With(name, g.fieldPatch(structField{StructField: reflect.StructField{Type: t.Elem()}}, live.Get(name), depth-1))
 		}
 		return patch
 	}
@@ -127,22 +127,22 @@ func (r *generator) patch(t reflect.Type, live document.Value, depth int) docume
 	}
 	for _, f := range jsonFields(t) {
 		old := live.Get(f.name)
-		if depth <= 0 || !r.chance(35) && f.name != "spec" && f.name != "template" {
+		if depth <= 0 || !g.chance(35) && f.name != "spec" && f.name != "template" {
 			continue
 		}
-		value := r.fieldPatch(f, old, depth-1)
+		value := g.fieldPatch(f, old, depth-1)
 		patch = patch.With(f.name, value)
 		if isList(deref(f.Type)) && value.Kind() == document.List {
-			patch = r.listDirectives(patch, f, old)
+			patch = g.listDirectives(patch, f, old)
 		}
 	}
-	if r.chance(12) {
-		patch = patch.With(retainDirective, r.retained(live, patch))
+	if g.chance(12) {
+		patch = patch.With(retainDirective, g.retained(live, patch))
 	}
 	return patch
 }
 
-func (r *generator) retained(live, patch document.Value) document.Value {
+func (g *generator) retained(live, patch document.Value) document.Value {
 	var names []document.Value
 	for name := range patch.Fields() {
 		if !isDirective(name) {
@@ -150,49 +150,49 @@ func (r *generator) retained(live, patch document.Value) document.Value {
 		}
 	}
 	for name := range live.Fields() {
-		if r.chance(50) {
+		if g.chance(50) {
 			names = append(names, document.NewString(name))
 		}
 	}
 	return document.NewList(names...)
 }
 
-func (r *generator) fieldPatch(f structField, old document.Value, depth int) document.Value {
+func (g *generator) fieldPatch(f structField, old document.Value, depth int) document.Value {
 	t := deref(f.Type)
 	switch {
-	case r.chance(10):
+	case g.chance(10):
 		return document.NewNull()
 	case old.Kind() == document.Map && t.Kind() != reflect.Interface && !hasCustomJSON(t):
-		switch p := r.patch(t, old, depth); {
-		case r.chance(6):
+		switch p := g.patch(t, old, depth); {
+		case g.chance(6):
 			return p.Without(retainDirective).With(patchDirective, document.NewString("delete"))
-		case r.chance(6):
-			return r.value(t, "", depth).With(patchDirective, document.NewString("replace"))
+		case g.chance(6):
+			return g.value(t, "", depth).With(patchDirective, document.NewString("replace"))
 		default:
 			return p
 		}
 	case old.Kind() == document.List && f.merge && f.key != "":
-		return r.keyedPatch(f, old, depth)
-	case r.chance(20) && t.Kind() == reflect.Struct:
-		return r.patch(t, document.Value{}, depth) // a patch that contains nulls, although the object does not contain the map
+		return g.keyedPatch(f, old, depth)
+	case g.chance(20) && t.Kind() == reflect.Struct:
+		return g.patch(t, document.Value{}, depth) // a patch that contains nulls, although the object does not contain the map
 	}
-	return r.value(f.Type, f.key, depth)
+	return g.value(f.Type, f.key, depth)
 }
 
-func (r *generator) keyedPatch(f structField, old document.Value, depth int) document.Value {
+func (g *generator) keyedPatch(f structField, old document.Value, depth int) document.Value {
 	item := deref(deref(f.Type).Elem())
 	var items []document.Value
 	for _, live := range old.Items() {
-		if id := live.Get(f.key); r.chance(15) {
+		if id := live.Get(f.key); g.chance(15) {
 			items = append(items, document.NewMap(document.Field{Name: f.key, Value: id},
 				document.Field{Name: patchDirective, Value: document.NewString("delete")}))
-		} else if r.chance(50) {
-			items = append(items, r.itemPatch(item, live, f.key, depth))
+		} else if g.chance(50) {
+			items = append(items, g.itemPatch(item, live, f.key, depth))
 		}
 	}
-	for _, added := range r.list(item, f.key, depth).Items() {
-		if r.chance(30) && !hasCustomJSON(item) {
-			added = r.itemPatch(item, added, f.key, depth) // the new item may contain nulls and directives
+	for _, added := range g.list(item, f.key, depth).Items() {
+		if g.chance(30) && !hasCustomJSON(item) {
+			added = g.itemPatch(item, added, f.key, depth) // the new item may contain nulls and directives
 		}
 		if !slices.ContainsFunc(slices.Concat(items, slices.Collect(values(old))), func(v document.Value) bool {
 			return document.Equal(v.Get(f.key), added.Get(f.key))
@@ -200,19 +200,19 @@ func (r *generator) keyedPatch(f structField, old document.Value, depth int) doc
 			items = append(items, added)
 		}
 	}
-	r.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
-	if r.chance(6) {
-		// The item with $patch: replace is first, because strategicpatch treats a later one as an item that is out of
-		// order. The other items contain no directives, because strategicpatch would leave them in the result.
-		items = slices.Collect(values(r.list(item, f.key, depth)))
+	g.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
+	if g.chance(6) {
+		// The item {$patch: replace} is first, because strategicpatch reports such an item at a later position as out of
+		// order. The other items contain no directives, because strategicpatch would leave these in the result.
+		items = slices.Collect(values(g.list(item, f.key, depth)))
 		items = slices.Insert(items, 0, document.NewMap(document.Field{Name: patchDirective, Value: document.NewString("replace")}))
 	}
 	return document.NewList(items...)
 }
 
 // itemPatch returns a random patch of a list item. The patch contains the merge key and does not remove it.
-func (r *generator) itemPatch(item reflect.Type, live document.Value, key string, depth int) document.Value {
-	p := r.patch(item, live, depth).With(key, live.Get(key))
+func (g *generator) itemPatch(item reflect.Type, live document.Value, key string, depth int) document.Value {
+	p := g.patch(item, live, depth).With(key, live.Get(key))
 	if keys := p.Get(retainDirective); !keys.IsAbsent() {
 		p = p.With(retainDirective, document.NewList(append(slices.Collect(values(keys)), document.NewString(key))...))
 	}
@@ -230,26 +230,26 @@ func values(list document.Value) func(func(document.Value) bool) {
 	}
 }
 
-// listDirectives adds random directives for the list of field f to the patch, and sometimes removes the list from the
-// patch.
-func (r *generator) listDirectives(patch document.Value, f structField, old document.Value) document.Value {
+// listDirectives returns patch with random directives for the list of field f added, and sometimes without the list
+// itself. old is the live list.
+func (g *generator) listDirectives(patch document.Value, f structField, old document.Value) document.Value {
 	list := patch.Get(f.name)
-	alone := r.chance(20)
+	alone := g.chance(20)
 	if alone {
 		patch, list = patch.Without(f.name), document.NewList()
 	}
 	if !f.merge && !alone {
 		return patch
 	}
-	if r.chance(40) && (f.key != "" || f.merge) && list.Len()+old.Len() > 0 {
-		if order := r.order(f, list, old); order.Len() > 0 {
+	if g.chance(40) && (f.key != "" || f.merge) && list.Len()+old.Len() > 0 {
+		if order := g.order(f, list, old); order.Len() > 0 {
 			patch = patch.With(orderDirective+"/"+f.name, order)
 		}
 	}
-	if r.chance(40) && f.key == "" && isScalarType(deref(deref(f.Type).Elem())) {
+	if g.chance(40) && f.key == "" && isScalarType(deref(deref(f.Type).Elem())) {
 		var removed []document.Value
-		for range r.IntN(3) {
-			v := r.scalar(deref(deref(f.Type).Elem()))
+		for range g.IntN(3) {
+			v := g.scalar(deref(deref(f.Type).Elem()))
 			if !slices.ContainsFunc(slices.Collect(values(list)), func(w document.Value) bool { return document.Equal(v, w) }) {
 				removed = append(removed, v)
 			}
@@ -263,8 +263,9 @@ func isScalarType(t reflect.Type) bool {
 	return t.Kind() == reflect.String || t.Kind() == reflect.Int32 || t.Kind() == reflect.Int64
 }
 
-// order returns a valid value of $setElementOrder: the items of the patch, mixed with some live items.
-func (r *generator) order(f structField, list, old document.Value) document.Value {
+// order returns a valid value of $setElementOrder: the items of list, which is in the patch, mixed with some items of
+// the live list old.
+func (g *generator) order(f structField, list, old document.Value) document.Value {
 	var order []document.Value
 	var ids identities
 	add := func(item document.Value) {
@@ -292,14 +293,14 @@ func (r *generator) order(f structField, list, old document.Value) document.Valu
 			continue
 		}
 		for _, live := range old.Items() {
-			if r.chance(15) && !isNamed(live) {
+			if g.chance(15) && !isNamed(live) {
 				add(live)
 			}
 		}
 		add(item)
 	}
 	for _, live := range old.Items() {
-		if r.chance(50) && !isNamed(live) {
+		if g.chance(50) && !isNamed(live) {
 			add(live)
 		}
 	}

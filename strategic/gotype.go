@@ -13,8 +13,8 @@ import (
 var goTypes sync.Map
 
 // FromGoType returns the patch strategies of a Go struct, which are declared by the tags patchStrategy and
-// patchMergeKey. The types of its fields are loaded on demand, so that the call is cheap even for large kinds. It
-// returns an error if t is neither a struct nor a pointer to one.
+// patchMergeKey. The types of its fields are loaded on demand, so the call is cheap even for large kinds. It returns
+// an error if t is neither a struct nor a pointer to one.
 func FromGoType(t reflect.Type) (*Type, error) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -64,7 +64,7 @@ func goFields(t reflect.Type) map[string]*field {
 	return fields
 }
 
-// addField adds a field of a struct to fields. For an embedded struct whose fields are inlined it adds nothing and
+// addField adds the struct field f to fields. If f is an embedded struct whose fields are inlined, it adds nothing and
 // returns the type of the embedded struct.
 func addField(fields map[string]*field, f reflect.StructField) (embedded reflect.Type) {
 	tag := f.Tag.Get("json")
@@ -95,8 +95,8 @@ func goField(f reflect.StructField, value reflect.Type) *field {
 	return &field{s, goValueType(value)}
 }
 
-// goValueType returns the Type of a field, list item or map value, nil if it is neither a struct nor a map, or has
-// custom JSON.
+// goValueType returns the Type of a field, list item or map value with the Go type t. It returns nil if t is neither a
+// struct nor a map, or has custom JSON.
 func goValueType(t reflect.Type) *Type {
 	switch {
 	case hasCustomJSON(t):

@@ -57,8 +57,8 @@ func numberText(v document.Value) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// identifyItem returns the identity of a list item: the identity of the value of its merge key, or of the item itself,
-// a scalar, if key is empty. It returns an error if there is no such scalar.
+// identifyItem returns the identity of a list item: that of the value of its merge key or, if key is empty, that of
+// the item itself. It returns an error if the value of the merge key, or the item, is not a scalar.
 func identifyItem(key string, item document.Value) (identity, error) {
 	if key == "" {
 		if !item.IsScalar() {
@@ -71,7 +71,7 @@ func identifyItem(key string, item document.Value) (identity, error) {
 	}
 	value := item.Get(key)
 	if !value.IsScalar() {
-		return identity{}, underField(malformed("the value of the merge key, a string, number or boolean",
+		return identity{}, prefixField(malformed("the value of the merge key, a string, number or boolean",
 			describe(value), "it identifies the items of this list"), key)
 	}
 	return identify(value), nil
@@ -115,8 +115,8 @@ func (s *identities) find(id identity) int {
 	return first
 }
 
-// search returns the first position of an identity, -1 if the list does not contain it. If there is a hash table, it
-// also returns the slot of the identity, or the empty slot where it would be added.
+// search returns the first position of id, -1 if the list does not contain id. If there is a hash table, slot is the
+// slot of id, or the empty slot in which id would be added.
 func (s *identities) search(id identity) (first, slot int) {
 	if s.slots == nil {
 		if s.seen&id.bit() == 0 {
@@ -141,8 +141,8 @@ func (s *identities) search(id identity) (first, slot int) {
 	}
 }
 
-// findNear is find with a likely position, which it compares first, because two versions of a list usually have nearly
-// the same order.
+// findNear is the variant of find that first compares the given position, where the identity is likely to be: two
+// versions of a list usually have nearly the same order.
 func (s *identities) findNear(id identity, position int) int {
 	if s.firstDuplicate == 0 && position < len(s.all) && s.all[position] == id {
 		return position
@@ -150,7 +150,7 @@ func (s *identities) findNear(id identity, position int) int {
 	return s.find(id)
 }
 
-// isFirst reports whether no position before the given one has the same identity.
+// isFirst reports whether no earlier position has the same identity as the given position.
 func (s *identities) isFirst(position int) bool {
 	return s.firstDuplicate == 0 || position < s.firstDuplicate || s.find(s.all[position]) == position
 }

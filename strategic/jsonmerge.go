@@ -4,9 +4,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// MergeJSON applies a JSON merge patch (RFC 7396), which must be a map, to an object. As in Kubernetes, it also removes
-// nulls from maps inside of a list that is added or replaced. A patch that changes nothing returns the object itself.
-// Errors are of type [*Error].
+// MergeJSON applies patch, a JSON merge patch (RFC 7396), to object. The patch must be a map. As in Kubernetes, it also
+// removes nulls from maps inside of a list that is added or replaced. A patch that changes nothing returns the object
+// itself. Errors are of type [*Error].
 func MergeJSON(object, patch document.Value) (document.Value, error) {
 	if patch.Kind() != document.Map {
 		return document.Value{}, malformed("a map", describe(patch), "")
@@ -16,7 +16,7 @@ func MergeJSON(object, patch document.Value) (document.Value, error) {
 	return m.mergeJSON(object, patch), nil
 }
 
-// mergeJSON returns the patched value. live may be absent; patch must not be null.
+// mergeJSON returns live with patch applied. live may be absent; patch must not be null.
 func (m *merger) mergeJSON(live, patch document.Value) document.Value {
 	switch {
 	case live.Kind() == document.Map && patch.Kind() == document.Map:

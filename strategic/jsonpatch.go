@@ -34,7 +34,7 @@ func ApplyJSONPatch(object, patch document.Value) (document.Value, error) {
 	for i, item := range patch.Items() {
 		var err error
 		if operations[i], err = readOperation(item); err != nil {
-			return document.Value{}, underIndex(err, i)
+			return document.Value{}, prefixIndex(err, i)
 		}
 	}
 	if len(operations) > MaxOperations {
@@ -44,7 +44,7 @@ func ApplyJSONPatch(object, patch document.Value) (document.Value, error) {
 	p := &jsonPatch{root: &node{value: object}}
 	for i := range operations {
 		if err := p.apply(&operations[i]); err != nil {
-			return document.Value{}, underIndex(err, i)
+			return document.Value{}, prefixIndex(err, i)
 		}
 	}
 	return p.finish(object), nil
@@ -77,7 +77,8 @@ func readOperation(v document.Value) (o operation, err error) {
 	return o, err
 }
 
-// readText returns an optional string field of an operation. It returns an error if the field is not a string.
+// readText returns the optional string field name of the operation v. missing reports that v has no such field. It
+// returns an error if the field is not a string.
 func readText(v document.Value, name string) (text string, missing bool, err error) {
 	switch field := v.Get(name); field.Kind() {
 	case document.String:
@@ -85,7 +86,7 @@ func readText(v document.Value, name string) (text string, missing bool, err err
 	case document.Absent, document.Null:
 		return "", true, nil
 	default:
-		return "", false, underField(malformed("a string", describe(field), ""), name)
+		return "", false, prefixField(malformed("a string", describe(field), ""), name)
 	}
 }
 
@@ -117,7 +118,7 @@ type jsonPatch struct {
 	build  fastdoc.Builder
 }
 
-// finish returns the patched object. It is the original object itself if the two are equal.
+// finish returns the patched object, or the original object itself if the patched object equals it.
 func (p *jsonPatch) finish(object document.Value) document.Value {
 	return liveIfEqual(object, p.root.toValue(&p.build))
 }
@@ -138,7 +139,7 @@ func (p *jsonPatch) apply(o *operation) error {
 	case "test":
 		return p.test(o)
 	}
-	return underField(unprocessable("add, remove, replace, move, copy or test", "the operation "+strconv.Quote(clip(o.op)), ""), "op")
+	return prefixField(unprocessable("add, remove, replace, move, copy or test", "the operation "+strconv.Quote(clip(o.op)), ""), "op")
 }
 
 // target is the location that a JSON pointer selects: a container, and the field name or index in it.
@@ -147,7 +148,8 @@ type target struct {
 	step      string
 }
 
-// find returns the target of a JSON pointer. The container must exist; the field or item in it need not.
+// find returns the target of a JSON pointer. The container that the target names must exist; the field or item in the
+// container need not exist.
 func (p *jsonPatch) find(pointer string, missing bool) (target, error) {
 	if missing {
 		return target{}, unprocessable("a pointer such as /metadata/labels", "none", "")
@@ -189,7 +191,7 @@ func unescape(step string) string {
 func (p *jsonPatch) findPath(o *operation) (target, error) {
 	at, err := p.find(o.path, o.noPath)
 	if err != nil {
-		return at, underField(err, "path")
+		return at, prefixField(err, "path")
 	}
 	return at, nil
 }
@@ -197,7 +199,7 @@ func (p *jsonPatch) findPath(o *operation) (target, error) {
 func (p *jsonPatch) findFrom(o *operation) (target, error) {
 	at, err := p.find(o.from, o.noFrom)
 	if err != nil {
-		return at, underField(err, "from")
+		return at, prefixField(err, "from")
 	}
 	return at, nil
 }
@@ -208,7 +210,7 @@ func (p *jsonPatch) add(o *operation, value *node) error {
 		return err
 	}
 	if err := at.container.add(at.step, value); err != nil {
-		return underField(err, "path")
+		return prefixField(err, "path")
 	}
 	return nil
 }
@@ -219,7 +221,7 @@ func (p *jsonPatch) remove(o *operation) error {
 		return err
 	}
 	if err := at.container.remove(at.step); err != nil {
-		return underField(err, "path")
+		return prefixField(err, "path")
 	}
 	return nil
 }
@@ -227,7 +229,7 @@ func (p *jsonPatch) remove(o *operation) error {
 func (p *jsonPatch) replace(o *operation) error {
 	if o.path == "" && !o.noPath {
 		if k := o.value.Kind(); k != document.Map && k != document.List {
-			return underField(unprocessable("a map or a list as the new object", describe(o.value), ""), "value")
+			return prefixField(unprocessable("a map or a list as the new object", describe(o.value), ""), "value")
 		}
 		p.root = &node{value: o.value}
 		return nil
@@ -237,7 +239,7 @@ func (p *jsonPatch) replace(o *operation) error {
 		return err
 	}
 	if err := at.container.set(at.step, &node{value: o.value}); err != nil {
-		return underField(err, "path")
+		return prefixField(err, "path")
 	}
 	return nil
 }
@@ -252,7 +254,7 @@ func (p *jsonPatch) move(o *operation) error {
 		err = at.container.remove(at.step)
 	}
 	if err != nil {
-		return underField(err, "from")
+		return prefixField(err, "from")
 	}
 	return p.add(o, value)
 }
@@ -264,7 +266,7 @@ func (p *jsonPatch) copy(o *operation) error {
 	}
 	from, err := at.container.get(at.step)
 	if err != nil {
-		return underField(err, "from")
+		return prefixField(err, "from")
 	}
 	value := document.NewNull()
 	if from != nil {
@@ -285,7 +287,7 @@ func (p *jsonPatch) test(o *operation) error {
 			return err
 		}
 		if received, err = at.container.get(at.step); err != nil {
-			return underField(err, "path")
+			return prefixField(err, "path")
 		}
 	}
 	value := document.NewNull()

@@ -86,7 +86,7 @@ func TestJSONPatchLimits(t *testing.T) {
 	if _, err := ApplyJSONPatch(mustParse(t, `{a: []}`), operations(MaxOperations+1, add)); !errors.As(err, &e) || e.Reason.Status() != 413 {
 		t.Errorf("MaxOperations + 1: error = %v, want 413", err)
 	}
-	// Each copy operation doubles the size of the object.
+	// Each pair of these copy operations more than doubles the size of the object.
 	if _, err := ApplyJSONPatch(mustParse(t, `{a: {}}`), operations(100, `{"op":"copy","from":"/a","path":"/a/a"},{"op":"copy","from":"/a","path":"/a/b"}`)); !errors.As(err, &e) ||
 		e.Reason.Status() != 422 || !strings.Contains(err.Error(), "bytes copied") {
 		t.Errorf("copy operations beyond MaxCopiedBytes: error = %v, want 422", err)

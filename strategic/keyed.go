@@ -19,67 +19,68 @@ func (m *merger) readListPatch(key string, patch document.Value) (listPatch, err
 	e := listPatch{key: key, items: alloc(&m.values, patch.Len())[:0], ids: m.identities(patch.Len())}
 	for i, item := range patch.Items() {
 		if err := e.read(item); err != nil {
-			return e, underIndex(err, i)
+			return e, prefixIndex(err, i)
 		}
 	}
 	return e, nil
 }
 
 // find returns the position in items of the first item with the given identity, -1 if there is none.
-func (e *listPatch) find(id identity) int {
-	i := e.ids.findNear(id, e.next)
-	e.next = i + 1
+func (p *listPatch) find(id identity) int {
+	i := p.ids.findNear(id, p.next)
+	p.next = i + 1
 	return i
 }
 
 // read parses one item of the patch.
-func (e *listPatch) read(item document.Value) error {
+func (p *listPatch) read(item document.Value) error {
 	action, err := itemAction(item)
 	if err != nil {
 		return err
 	}
 	if action == replaceAction {
-		e.replace = true
+		p.replace = true
 		return nil
 	}
-	id, err := identifyItem(e.key, item)
+	id, err := identifyItem(p.key, item)
 	if err != nil {
 		return err
 	}
 	if action == deleteAction {
-		e.deleted = append(e.deleted, id)
+		p.deleted = append(p.deleted, id)
 		return nil
 	}
-	e.items = append(e.items, item)
-	e.ids.add(id)
+	p.items = append(p.items, item)
+	p.ids.add(id)
 	return nil
 }
 
-// checkDuplicates returns an error if two different items of the patch have the same merge key, because the second one
-// would be merged into the first.
-func (e *listPatch) checkDuplicates() error {
-	if e.replace || e.ids.firstDuplicate == 0 {
+// checkDuplicates returns an error if two different items of the patch have the same merge key, because the second of
+// these items would be merged into the first.
+func (p *listPatch) checkDuplicates() error {
+	if p.replace || p.ids.firstDuplicate == 0 {
 		return nil
 	}
-	for i, id := range e.ids.all {
-		if e.ids.isFirst(i) {
+	for i, id := range p.ids.all {
+		if p.ids.isFirst(i) {
 			continue
 		}
-		if first := e.ids.find(id); !document.Equal(e.items[first], e.items[i]) {
-			return ambiguousKeyError(e.key, "in the patch", e.items[first], e.items[i])
+		if first := p.ids.find(id); !document.Equal(p.items[first], p.items[i]) {
+			return ambiguousKeyError(p.key, "in the patch", p.items[first], p.items[i])
 		}
 	}
 	return nil
 }
 
-// ambiguousKeyError returns the error for two items with the same merge key; a patch can't address one of them.
+// ambiguousKeyError returns the error for two items, a and b, with the same merge key: a patch can't address only one
+// of them.
 func ambiguousKeyError(key, where string, a, b document.Value) error {
-	return under(unprocessable("one item with this merge key", "two "+where+": "+show(a)+" and "+show(b),
+	return prefixPath(unprocessable("one item with this merge key", "two "+where+": "+show(a)+" and "+show(b),
 		"replace the list as a whole, with an item {$patch: replace}, or use a JSON patch or apply"), keyStep(key, a.Get(key)))
 }
 
-// mergeKeyed merges the patch of a list with a merge key into the live list. Without $setElementOrder, the items of the
-// patch determine the order.
+// mergeKeyed merges patch into the list live, which has a merge key. If order is nil, the items of patch determine the
+// order of the result.
 func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) (document.Value, error) {
 	e, err := m.readListPatch(f.key, patch)
 	if err != nil {
@@ -137,14 +138,14 @@ func (m *merger) mergeItem(f *field, l *listBuilder, e *listPatch, id identity) 
 	if position < 0 {
 		result, err := m.mergeMap(f.typ, document.Value{}, item)
 		if err != nil {
-			return under(err, keyStep(f.key, item.Get(f.key)))
+			return prefixPath(err, keyStep(f.key, item.Get(f.key)))
 		}
 		l.putNew(result)
 		return nil
 	}
 	result, err := m.mergeMap(f.typ, l.live.At(position), item)
 	if err != nil {
-		return under(err, keyStep(f.key, item.Get(f.key)))
+		return prefixPath(err, keyStep(f.key, item.Get(f.key)))
 	}
 	if len(l.duplicates[position]) > 0 {
 		return m.keepDuplicates(f, l, position, item, result)
@@ -153,9 +154,9 @@ func (m *merger) mergeItem(f *field, l *listBuilder, e *listPatch, id identity) 
 	return nil
 }
 
-// keepDuplicates adds the live items with the same merge key to the result if the patch item changes none of them.
-// Otherwise it returns an error, because the item to change is ambiguous. first is the result of merging the patch item
-// into the first of them.
+// keepDuplicates adds the live item at the given position and its duplicates to the result if the patch item changes
+// none of these items. If it changes any of them, keepDuplicates returns an error, because the item to change is
+// ambiguous. first is the result of merging the patch item into the first duplicate.
 func (m *merger) keepDuplicates(f *field, l *listBuilder, position int, item, first document.Value) error {
 	duplicates := l.duplicates[position]
 	changed := !document.Same(first, l.live.At(position))

@@ -33,7 +33,7 @@ func (m *merger) mergeList(f *field, live, patch document.Value, order *order) (
 	return m.mergeScalars(live, patch, order)
 }
 
-// itemKind returns the common kind of the items of several lists, at least one of which is not empty. It returns an
+// itemKind returns the kind that all items of the lists have. At least one list must not be empty. It returns an
 // error if the kinds differ, or if an item is a list or null.
 func itemKind(lists ...document.Value) (document.Kind, error) {
 	kind := document.Absent
@@ -41,13 +41,13 @@ func itemKind(lists ...document.Value) (document.Kind, error) {
 		for i, item := range list.Items() {
 			switch found := item.Kind(); {
 			case found == document.List:
-				return kind, underIndex(unprocessable("a map or a scalar", "a list", "lists of lists can't be merged"), i)
+				return kind, prefixIndex(unprocessable("a map or a scalar", "a list", "lists of lists can't be merged"), i)
 			case found == document.Null:
-				return kind, underIndex(malformed("a map or a scalar", "null", ""), i)
+				return kind, prefixIndex(malformed("a map or a scalar", "null", ""), i)
 			case kind == document.Absent:
 				kind = found
 			case kind != found:
-				return kind, underIndex(malformed("a "+kind.String()+" like the other items", describe(item), ""), i)
+				return kind, prefixIndex(malformed("a "+kind.String()+" like the other items", describe(item), ""), i)
 			}
 		}
 	}
@@ -79,8 +79,8 @@ func (m *merger) mergeOrdered(f *field, live, patch document.Value, order *order
 	return m.mergeScalars(live, patch, order)
 }
 
-// mergeScalars merges a list of scalars into the live list, as sets. Without $setElementOrder, the items of the patch
-// determine the order.
+// mergeScalars merges the list of scalars patch into the list live, as sets. If order is nil, the items of patch
+// determine the order of the result.
 func (m *merger) mergeScalars(live, patch document.Value, order *order) (document.Value, error) {
 	l, err := newListBuilder(m, "", live)
 	if err != nil {
@@ -90,7 +90,7 @@ func (m *merger) mergeScalars(live, patch document.Value, order *order) (documen
 	for i, item := range patch.Items() {
 		id, err := identifyItem("", item)
 		if err != nil {
-			return document.Value{}, underIndex(err, i)
+			return document.Value{}, prefixIndex(err, i)
 		}
 		added.add(id)
 	}
@@ -114,7 +114,7 @@ func (m *merger) withoutScalars(list, remove document.Value) (document.Value, er
 	for i, item := range remove.Items() {
 		id, err := identifyItem("", item)
 		if err != nil {
-			return list, underIndex(err, i)
+			return list, prefixIndex(err, i)
 		}
 		removed.add(id)
 	}

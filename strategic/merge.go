@@ -89,7 +89,7 @@ func (m *merger) mergeFields(t *Type, object, patch document.Value, d *directive
 }
 
 // findNext returns the index of the named field in object, like Value.Find. It first compares the field at index next,
-// which is often the one.
+// which is often the named field.
 func findNext(object document.Value, next int, name string) (position int, found bool) {
 	if next < object.Len() && object.Name(next) == name {
 		return next, true
@@ -97,8 +97,8 @@ func findNext(object document.Value, next int, name string) (position int, found
 	return object.Find(name)
 }
 
-// copyRetained copies the fields of the object with indexes from ≤ i < end, except those that $retainKeys removes. It
-// reports whether it removed any.
+// copyRetained copies the fields of the object with indexes from ≤ i < end, except those that $retainKeys removes.
+// dropped reports whether it removed any field.
 func (m *merger) copyRetained(object document.Value, from, end int, retain *keySet) (dropped bool) {
 	if !retain.present {
 		if from < end {
@@ -117,8 +117,9 @@ func (m *merger) copyRetained(object document.Value, from, end int, retain *keyS
 	return dropped
 }
 
-// mergeField returns the patched value of one field. The value before and after may be absent. $deleteFromPrimitiveList
-// is applied after items are added, so that an item that is both added and deleted is not in the result.
+// mergeField returns the patched value of one field. Both the live value and the result may be absent.
+// $deleteFromPrimitiveList is applied after items are added, so an item that is both added and deleted is not in the
+// result.
 func (m *merger) mergeField(typ *Type, live document.Value, t *fieldPatch) (document.Value, error) {
 	if t.value.IsScalar() && t.order.IsAbsent() && t.remove.IsAbsent() {
 		return liveIfEqual(live, t.value), nil
@@ -126,17 +127,17 @@ func (m *merger) mergeField(typ *Type, live document.Value, t *fieldPatch) (docu
 	f := typ.field(t.name)
 	order, err := m.readOrder(f.key, t.order)
 	if err != nil {
-		return document.Value{}, underField(err, orderDirective+"/"+t.name)
+		return document.Value{}, prefixField(err, orderDirective+"/"+t.name)
 	}
 	result, err := m.mergeValue(f, live, t.value, order)
 	if err != nil {
-		return document.Value{}, underField(err, t.name)
+		return document.Value{}, prefixField(err, t.name)
 	}
 	if t.remove.IsAbsent() || result.Kind() != document.List {
 		return result, nil
 	}
 	if result, err = m.withoutScalars(result, t.remove); err != nil {
-		return document.Value{}, underField(err, removeDirective+"/"+t.name)
+		return document.Value{}, prefixField(err, removeDirective+"/"+t.name)
 	}
 	return liveIfEqual(live, result), nil
 }
@@ -163,7 +164,7 @@ func (m *merger) mergeValue(f *field, live, patch document.Value, order *order) 
 	return liveIfEqual(live, patch), nil
 }
 
-// liveIfEqual returns live if the two values are equal, otherwise value. An unchanged value is therefore shared with
+// liveIfEqual returns live if it equals value, and value if it does not. An unchanged value is therefore shared with
 // the object and keeps its spelling.
 func liveIfEqual(live, value document.Value) document.Value {
 	if document.Equal(live, value) {
@@ -172,7 +173,8 @@ func liveIfEqual(live, value document.Value) document.Value {
 	return value
 }
 
-// resolveNewList returns a list of a patch, which is added or replaces a live list, without its directives and nulls.
+// resolveNewList returns list without its directives and nulls. list is a list of a patch that is added to the object,
+// or replaces a live list.
 func (m *merger) resolveNewList(t *Type, list document.Value) (document.Value, error) {
 	if isFreeOfDirectives(list) {
 		return list, nil
@@ -182,7 +184,7 @@ func (m *merger) resolveNewList(t *Type, list document.Value) (document.Value, e
 	for i, item := range list.Items() {
 		result, err := m.resolveNewItem(t, item)
 		if err != nil {
-			return document.Value{}, underIndex(err, i)
+			return document.Value{}, prefixIndex(err, i)
 		}
 		changed = changed || !document.Same(item, result)
 		m.build.Push("", result)
@@ -190,8 +192,8 @@ func (m *merger) resolveNewList(t *Type, list document.Value) (document.Value, e
 	return m.build.ListIf(changed, mark, list), nil
 }
 
-// resolveNewItem returns a list item of a patch without its directives and nulls. The result is absent if the item is
-// only a directive, such as {$patch: replace}.
+// resolveNewItem returns item, a list item of a patch, without its directives and nulls. The result is absent if item
+// is only a directive, such as {$patch: replace}.
 func (m *merger) resolveNewItem(t *Type, item document.Value) (document.Value, error) {
 	switch item.Kind() {
 	case document.List:
@@ -213,7 +215,7 @@ func itemAction(item document.Value) (action, error) {
 	}
 	action, err := readAction(directive)
 	if err != nil {
-		return action, underField(err, patchDirective)
+		return action, prefixField(err, patchDirective)
 	}
 	return action, nil
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // node is a mutable value to which a JSON patch is applied. A list or map is expanded into nodes when an operation
-// accesses it, and converted back at the end, so that many operations on one list or map cost little more than one
-// operation. Invariants:
+// accesses it, and converted back to a document value at the end. Many operations on one list or map therefore cost
+// little more than one operation. Invariants:
 //
 //	expanded    value is the container before the patch; fields or items are its children
 //	!expanded   value is the current value
@@ -86,7 +86,7 @@ func (n *node) get(step string) (*node, error) {
 	return n.items[i], nil
 }
 
-// add sets a field, or inserts an item before the given index; the index "-" appends the item.
+// add sets a field, or inserts an item before the index step; the step "-" appends the item.
 func (n *node) add(step string, value *node) error {
 	if n.fields != nil {
 		n.fields[step] = value
@@ -135,8 +135,8 @@ func (n *node) remove(step string) error {
 	return nil
 }
 
-// index parses the index of a list item; a negative index counts from the end. It returns an error unless the index is
-// less than count.
+// index parses the index of a list item; a negative index counts from the end. It returns an error if the index is not
+// less than count, or is less than -count.
 func (n *node) index(step string, count int) (int, error) {
 	i, err := strconv.Atoi(step)
 	if err != nil {

@@ -117,8 +117,8 @@ func (r *openAPIReader) strategy(object, target document.Value, at string) strat
 	return s
 }
 
-// resolve follows the references of a schema object. It returns the referenced schema object and the name of its
-// definition, "" if object is not a reference.
+// resolve follows the references of the schema object. It returns the referenced schema object and the name of its
+// definition. If object is not a reference, it returns object and "".
 func (r *openAPIReader) resolve(object document.Value) (target document.Value, name string) {
 	for range maxNesting {
 		ref := object.Get("$ref")
@@ -135,7 +135,7 @@ func (r *openAPIReader) resolve(object document.Value) (target document.Value, n
 }
 
 // addKinds registers a definition for the kinds in its x-kubernetes-group-version-kind. If two definitions declare the
-// same kind, the one whose name sorts first is used.
+// same kind, the definition whose name sorts first is used.
 func (r *openAPIReader) addKinds(t *Type, definition document.Value) {
 	for _, item := range definition.Get("x-kubernetes-group-version-kind").Items() {
 		text := func(name string) string { return strings.Clone(item.Get(name).Text()) }

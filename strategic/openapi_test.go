@@ -54,8 +54,8 @@ func TestOpenAPIEqualsGoTags(t *testing.T) {
 	}
 }
 
-// compareStrategies reports the differences between the patch strategies of two types as test failures, recursively. It
-// returns the number of declared strategies.
+// compareStrategies reports the differences between the patch strategies of the types a and b as test failures,
+// recursively. declared is the number of fields that have a patch strategy in both types.
 func compareStrategies(t *testing.T, at string, a, b *Type, seen map[*Type]bool) (declared int) {
 	if a == nil || b == nil || seen[a] {
 		return 0

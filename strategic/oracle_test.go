@@ -65,7 +65,8 @@ func isGoMapError(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "data type is not struct")
 }
 
-// oracle merges a patch with strategicpatch. A panic, which an invalid patch may cause, is returned as an error.
+// oracle merges patch into object with strategicpatch. It returns a panic, which an invalid patch may cause, as an
+// error.
 func oracle(object, patch document.Value, t reflect.Type) (result document.Value, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -122,7 +123,8 @@ func mustParse(t testing.TB, text string) document.Value {
 	return v
 }
 
-// reparse encodes a value as JSON and parses it, so that the value is represented as one that was received.
+// reparse encodes v as JSON and parses the JSON. The result has the representation of a value that was received in a
+// request.
 func reparse(t testing.TB, v document.Value) document.Value {
 	t.Helper()
 	v, err := document.ParseJSON(v.JSON())

@@ -6,9 +6,9 @@ import (
 
 // The order of a merged list combines two sequences. The first consists of the items that the patch lists, in its list
 // or in $setElementOrder, in that order; the second consists of all other items, in the order of the live list. An item
-// of the second sequence precedes an item of the first if it did so in the live list; otherwise it is placed as late as
-// possible. With $setElementOrder, as many new items as the patch deletes are treated as the last items of the live
-// list, because Kubernetes reuses the slots of the deleted items.
+// of the second sequence precedes an item of the first sequence if it precedes that item in the live list. Subject to
+// this rule, it is placed as late as possible. With $setElementOrder, as many new items as the patch deletes are
+// treated as the last items of the live list, because Kubernetes reuses the slots of the deleted items.
 
 // order is the parsed value of $setElementOrder. A nil *order means that there is no such directive.
 type order struct{ ids identities }
@@ -22,14 +22,14 @@ func (m *merger) readOrder(key string, list document.Value) (*order, error) {
 	for i, item := range list.Items() {
 		id, err := identifyItem(key, item)
 		if err != nil {
-			return nil, underIndex(err, i)
+			return nil, prefixIndex(err, i)
 		}
 		o.ids.add(id)
 	}
 	return o, nil
 }
 
-// check returns an error if an item is not in the order, or if the items are in another order.
+// check returns an error if o does not contain all items, or if the items are not in the order of o.
 func (o *order) check(items []identity) error {
 	if o == nil {
 		return nil
@@ -47,7 +47,7 @@ func (o *order) check(items []identity) error {
 		"the item "+clip(items[next].text)+", missing or in another order", "list the items in the same order in the patch and in the directive")
 }
 
-// checkList is check for the items of a list in the patch that is not merged.
+// checkList is check for the items of list, a list of the patch that is not merged into a live list.
 func (o *order) checkList(key string, list document.Value) error {
 	if o == nil {
 		return nil
@@ -59,14 +59,14 @@ func (o *order) checkList(key string, list document.Value) error {
 		}
 		id, err := identifyItem(key, item)
 		if err != nil {
-			return underIndex(err, i)
+			return prefixIndex(err, i)
 		}
 		ids = append(ids, id)
 	}
 	return o.check(ids)
 }
 
-// orElse returns the identities of the order, or other if o is nil.
+// orElse returns the identities of o, or other if o is nil.
 func (o *order) orElse(other *identities) *identities {
 	if o == nil {
 		return other
@@ -99,7 +99,7 @@ func newListBuilder(m *merger, key string, live document.Value) (listBuilder, er
 	for i, item := range live.Items() {
 		id, err := identifyItem(key, item)
 		if err != nil {
-			return l, underIndex(unprocessable("an item of the object with the merge key "+key, show(item),
+			return l, prefixIndex(unprocessable("an item of the object with the merge key "+key, show(item),
 				"replace the list as a whole, with a JSON patch"), i)
 		}
 		if first := l.ids.add(id); first != i {
@@ -112,7 +112,8 @@ func newListBuilder(m *merger, key string, live document.Value) (listBuilder, er
 	return l, nil
 }
 
-// find returns the first position of an identity in the live list, -1 if there is none or the item is done.
+// find returns the first position of id in the live list. It returns -1 if the live list does not contain id, or if the
+// item is done.
 func (l *listBuilder) find(id identity) int {
 	position := l.ids.findNear(id, l.next)
 	l.next = position + 1
@@ -125,7 +126,7 @@ func (l *listBuilder) find(id identity) int {
 // reserve allocates memory for count ordered items.
 func (l *listBuilder) reserve(count int) { l.ordered = alloc(&l.m.ordered, count)[:0] }
 
-// put appends a live item with its merged value to the ordered items.
+// put appends the live item at the given position to the ordered items, with value as its merged value.
 func (l *listBuilder) put(position int, value document.Value) {
 	l.done[position] = true
 	l.ordered = append(l.ordered, orderedItem{value, position})
@@ -151,7 +152,7 @@ func (l *listBuilder) putWithDuplicates(position int) {
 	}
 }
 
-// remove removes a live item and its duplicates, and returns the number of removed items.
+// remove removes the live item at the given position and its duplicates, and returns the number of removed items.
 func (l *listBuilder) remove(position int) int {
 	l.done[position] = true
 	for _, duplicate := range l.duplicates[position] {

@@ -100,7 +100,7 @@ func TestRetainKeysExamples(t *testing.T) {
 			if c.computed != "" {
 				computed = mustParse(t, c.computed)
 			}
-			// The original is empty, so that only the directive $retainKeys removes the live member.
+			// The original is empty, so only the directive $retainKeys removes the live member.
 			got, err := ThreeWay{Type: typ, Overwrite: true}.Diff(document.NewMap(), local, live)
 			if err != nil || !document.Equal(got, computed) {
 				t.Errorf("Diff() = %s, %v\nwant %s", got, err, computed)

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// scratch is the pooled memory of one merge or diff. Its slices are used by alloc.
+// scratch is the pooled memory of one merge or diff. alloc allocates from its slices.
 type scratch struct {
 	build     fastdoc.Builder
 	ids       []identity
@@ -84,14 +84,14 @@ func alloc[T any](memory *[]T, count int) []T {
 	return (*memory)[from : from+count : from+count]
 }
 
-// allocZeroed is alloc with zeroed elements.
+// allocZeroed is alloc, but returns zeroed elements.
 func allocZeroed[T any](memory *[]T, count int) []T {
 	zeroed := alloc(memory, count)
 	clear(zeroed)
 	return zeroed
 }
 
-// identities returns an empty list of identities with memory for count of them.
+// identities returns an empty list of identities with capacity for count identities.
 func (s *scratch) identities(count int) identities {
 	ids := identities{all: alloc(&s.ids, count)[:0]}
 	if count > maxLinear {

@@ -41,7 +41,8 @@ func (k *stringKeys) add(name string, isText bool) bool {
 	return true
 }
 
-// find returns the position of a key, -1 if there is none. It compares the key at the expected position first.
+// find returns the position of the key name, -1 if k does not contain it. It compares the key at the expected position
+// first.
 func (k *stringKeys) find(name string, expected int) int {
 	if expected < k.count && k.names[expected] == name {
 		return expected
@@ -61,8 +62,8 @@ func equalNames(a, b string) bool {
 	return len(a) == len(b) && (last < 0 || a[last] == b[last] && a == b)
 }
 
-// matchShort returns the positions of the patch's items in the live list, -1 for new items. ok is false if a list does
-// not fulfil the conditions of the fast path, or if the patch may contain directives.
+// matchShort returns, for each item of patch, its position in the list live, or -1 for a new item. ok is false if a
+// list does not fulfil the conditions of the fast path, or if patch may contain directives.
 func (m *merger) matchShort(key string, live, patch document.Value, order *order) (positions []int, ok bool) {
 	if m.plain || key == "" || order != nil || patch.Len() > maxLinear {
 		return nil, false
@@ -95,7 +96,7 @@ func (m *merger) mergeShort(f *field, live, patch document.Value, positions []in
 		item := patch.At(i)
 		result, err := m.mergeMap(f.typ, old, item)
 		if err != nil {
-			return document.Value{}, under(err, keyStep(f.key, item.Get(f.key)))
+			return document.Value{}, prefixPath(err, keyStep(f.key, item.Get(f.key)))
 		}
 		if position >= 0 {
 			l.put(position, result)
@@ -117,7 +118,7 @@ func (d *differ) matchShort(key string, v versions) (r itemMatches, ok bool) {
 		return r, false
 	}
 	r.inCurrent = d.findKeys(&modified, &current)
-	if v.twoWay() {
+	if v.isTwoWay() {
 		r.inOriginal = r.inCurrent
 		r.removed = d.unmatched(r.inOriginal, &current, &current)
 		return r, true
@@ -130,18 +131,18 @@ func (d *differ) matchShort(key string, v versions) (r itemMatches, ok bool) {
 	return r, true
 }
 
-// findKeys returns the position in list in of each of the keys, -1 for keys that are not in that list.
-func (d *differ) findKeys(keys, in *stringKeys) []int {
+// findKeys returns, for each of the keys, its position in list, or -1 if list does not contain it.
+func (d *differ) findKeys(keys, list *stringKeys) []int {
 	positions := alloc(&d.positions, keys.count)
 	expected := 0
 	for i := range positions {
-		positions[i] = in.find(keys.names[i], expected)
+		positions[i] = list.find(keys.names[i], expected)
 		expected = positions[i] + 1
 	}
 	return positions
 }
 
-// unmatched returns the positions of the keys that are in current and whose position is not one of the given positions.
+// unmatched returns the positions in keys, except the given positions, of the keys that are also in current.
 func (d *differ) unmatched(positions []int, keys, current *stringKeys) []int {
 	unmatched := alloc(&d.positions, keys.count)[:0]
 	for i, isMatched := range d.markPositions(positions, keys.count) {

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// The functions of this file read and write JSON. They do not return documents, so that the next call can reuse all
-// intermediate memory, and parts that are equal in several texts are parsed only once.
+// The functions of this file read and write JSON. They do not return documents, so the next call can reuse all
+// intermediate memory. Parts that are equal in several texts are parsed only once.
 
 // AppendDiff is [Diff] for JSON: it parses original and modified and appends the patch to dst.
 func AppendDiff(dst []byte, original, modified string, t *Type) ([]byte, error) {
@@ -32,7 +32,7 @@ func AppendDiff(dst []byte, original, modified string, t *Type) ([]byte, error) 
 
 // AppendDiff is [ThreeWay.Diff] for JSON: it parses its arguments and appends the patch to dst. An empty original means
 // that there is no last applied configuration.
-func (w ThreeWay) AppendDiff(dst []byte, original, modified, current string) ([]byte, error) {
+func (t ThreeWay) AppendDiff(dst []byte, original, modified, current string) ([]byte, error) {
 	d := newTextDiffer()
 	var before document.Value
 	var err error
@@ -49,7 +49,7 @@ func (w ThreeWay) AppendDiff(dst []byte, original, modified, current string) ([]
 	if err != nil {
 		return dst, err
 	}
-	patch, err := w.diff(&d.differ, versions{before, now, after})
+	patch, err := t.diff(&d.differ, versions{before, now, after})
 	if err != nil {
 		return dst, err
 	}
@@ -78,8 +78,8 @@ func AppendMerge(dst []byte, object, patch string, t *Type) ([]byte, error) {
 // textReader parses JSON into memory that is reused by later calls.
 type textReader struct{ reader fastdoc.Reader }
 
-// read parses the text of a document; what names it in errors. Parts that are equal in the document similar are shared
-// with it; similar may be absent. Values at the path unparsed stay unparsed.
+// read parses text to a document; what names the document in errors. The result shares the lists and maps that are
+// equal in the document similar, which may be absent. Lists and maps at the path unparsed stay unparsed.
 func (r *textReader) read(what, text string, similar document.Value, unparsed ...string) (document.Value, error) {
 	v, err := r.reader.ParseJSON(text, document.Limits{}, similar, unparsed...)
 	if err != nil {

@@ -25,31 +25,31 @@ func KubectlImmutable() []string { return []string{"apiVersion", "kind", "metada
 // removes the fields that are in the last applied configuration (original, may be absent) but not in the new one. It
 // does not change other fields. If nothing changes, the patch is an empty map. Errors are of type [*Error] or
 // [*ConflictError].
-func (w ThreeWay) Diff(original, modified, current document.Value) (document.Value, error) {
+func (t ThreeWay) Diff(original, modified, current document.Value) (document.Value, error) {
 	d := newDiffer()
 	defer d.free()
-	return w.diff(d, versions{original, current, modified})
+	return t.diff(d, versions{original, current, modified})
 }
 
-func (w ThreeWay) diff(d *differ, v versions) (document.Value, error) {
-	patch, err := d.diffRoot(w.Type, v)
+func (t ThreeWay) diff(d *differ, v versions) (document.Value, error) {
+	patch, err := d.diffRoot(t.Type, v)
 	if err != nil {
 		return document.Value{}, err
 	}
-	for _, path := range w.Immutable {
+	for _, path := range t.Immutable {
 		if value := patch.Lookup(strings.Split(path, ".")...); !value.IsAbsent() {
-			return document.Value{}, under(unprocessable("an unchanged value", describe(value),
+			return document.Value{}, prefixPath(unprocessable("an unchanged value", describe(value),
 				"the field is immutable: create another object"), "."+path)
 		}
 	}
-	if w.Overwrite {
+	if t.Overwrite {
 		return patch, nil
 	}
-	changed, err := d.diffRoot(w.Type, versions{v.original, v.original, v.current})
+	changed, err := d.diffRoot(t.Type, versions{v.original, v.original, v.current})
 	if err != nil {
 		return document.Value{}, err
 	}
-	if c := conflict(w.Type, patch, changed); c != nil {
+	if c := findConflict(t.Type, patch, changed); c != nil {
 		return document.Value{}, c
 	}
 	return patch, nil

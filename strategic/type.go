@@ -30,13 +30,14 @@ type strategy struct {
 	key        string // of a list of maps: the merge key
 }
 
-// undeclared is the field for which no patch strategy is declared.
-var undeclared field
+// undeclaredField is a field for which no patch strategy is declared.
+var undeclaredField field
 
-// field returns the patch strategy and type of the named field, undeclared if the Type does not contain it.
+// field returns the patch strategy and type of the named field, or undeclaredField if the Type does not contain the
+// field.
 func (t *Type) field(name string) *field {
 	if t == nil {
-		return &undeclared
+		return &undeclaredField
 	}
 	if t.load != nil {
 		t.once.Do(func() { t.load(t) })
@@ -47,7 +48,7 @@ func (t *Type) field(name string) *field {
 	if t.element != nil {
 		return t.element
 	}
-	return &undeclared
+	return &undeclaredField
 }
 
 // readStrategy parses the value of a patchStrategy tag or x-kubernetes-patch-strategy extension: merge or replace,
