@@ -15,8 +15,8 @@ import (
 type Line struct {
 	// Text is the line without its line break. Lines with state Absent or OtherVersion are YAML comments.
 	Text string
-	// Path is the path of the field that the line shows, completely or in part. The path element of a list item that no
-	// entry owns is its index.
+	// Path is the path of the field that the line shows; the line shows all or a part of the field's value. The path element
+	// of a list item that no entry owns is its index.
 	Path fieldset.Path
 	// Owners are the managed fields entries that own the field.
 	Owners []apply.Entry
@@ -85,7 +85,7 @@ func Blame(o apply.Object, t *schema.Type, others ...document.Value) ([]Line, er
 		root.sets[i] = set
 		b.addMissingVersion(o, i, set)
 	}
-	b.fields(root, 0)
+	b.addFields(root, 0)
 	return b.lines, nil
 }
 
@@ -101,29 +101,29 @@ type node struct {
 	members []bool
 }
 
-// child returns the node below p that has the path element e, the value v and the schema t.
-func (p node) child(e fieldset.Element, v document.Value, t *schema.Type) node {
+// child returns the node of the child of n with the path element e, the value v and the schema t.
+func (n node) child(e fieldset.Element, v document.Value, t *schema.Type) node {
 	below := node{
-		path: append(slices.Clip(p.path), e), value: v, schemaType: t,
-		sets: make([]fieldset.Set, len(p.sets)), members: make([]bool, len(p.sets)),
+		path: append(slices.Clip(n.path), e), value: v, schemaType: t,
+		sets: make([]fieldset.Set, len(n.sets)), members: make([]bool, len(n.sets)),
 	}
-	for i, set := range p.sets {
+	for i, set := range n.sets {
 		below.sets[i], below.members[i] = set.Below(e)
 	}
 	return below
 }
 
 // ownedBelow returns the union of the field sets of all entries below the path of the node.
-func (p node) ownedBelow() fieldset.Set {
+func (n node) ownedBelow() fieldset.Set {
 	var all fieldset.Set
-	for _, set := range p.sets {
+	for _, set := range n.sets {
 		all = all.Union(set)
 	}
 	return all
 }
 
 // isOwned reports whether any entry owns the path of the node itself.
-func (p node) isOwned() bool { return slices.Contains(p.members, true) }
+func (n node) isOwned() bool { return slices.Contains(n.members, true) }
 
 // shape determines how a value is split into lines that have separate owners.
 type shape uint8
@@ -136,13 +136,13 @@ const (
 
 // shape returns the shape of the node's value according to its schema or, if that is unknown, according to the owned
 // fields. Values that are empty, or deeper than maxDepth, are leaves.
-func (p node) shape(depth int) shape {
-	if p.value.Len() == 0 || depth > maxDepth {
+func (n node) shape(depth int) shape {
+	if n.value.Len() == 0 || depth > maxDepth {
 		return leafShape
 	}
-	isMap := p.value.Kind() == document.Map
-	granular := !p.ownedBelow().IsEmpty() || !p.isOwned() && isMap
-	if t := p.schemaType; t != nil {
+	isMap := n.value.Kind() == document.Map
+	granular := !n.ownedBelow().IsEmpty() || !n.isOwned() && isMap
+	if t := n.schemaType; t != nil {
 		granular = isMap && t.Map != nil && !t.Map.Atomic || !isMap && t.List != nil && t.List.Relationship != schema.Atomic
 	}
 	switch {
@@ -154,25 +154,25 @@ func (p node) shape(depth int) shape {
 	return listShape
 }
 
-// maxDepth is the maximum depth to which values are split. Deeper values are shown as one unit, because indentation
-// makes the size of the output quadratic in the depth.
+// maxDepth is the maximum nesting depth at which values are split into lines. Deeper values are shown as one unit, because
+// indentation would make the size of the output grow with the square of the depth.
 const maxDepth = 64
 
 // fieldType returns the schema of a field of the node's value, nil if it is unknown.
-func (p node) fieldType(name string) *schema.Type {
-	if p.schemaType == nil || p.schemaType.Map == nil {
+func (n node) fieldType(name string) *schema.Type {
+	if n.schemaType == nil || n.schemaType.Map == nil {
 		return nil
 	}
-	t, _ := p.schemaType.Map.TypeOf(name)
+	t, _ := n.schemaType.Map.TypeOf(name)
 	return t
 }
 
 // itemType returns the schema of the items of the node's value, nil if it is unknown.
-func (p node) itemType() *schema.Type {
-	if p.schemaType == nil || p.schemaType.List == nil {
+func (n node) itemType() *schema.Type {
+	if n.schemaType == nil || n.schemaType.List == nil {
 		return nil
 	}
-	return p.schemaType.List.Item
+	return n.schemaType.List.Item
 }
 
 // blamer collects the lines of an object for Blame.
@@ -186,48 +186,48 @@ type blamer struct {
 	lines           []Line
 }
 
-// fields adds the lines of a map's fields, followed by the lines of owned fields that are absent in the map.
-func (b *blamer) fields(p node, indent int) {
-	for name, v := range p.value.Fields() {
-		b.field(name, p.child(fieldset.NameElement(name), v, p.fieldType(name)), indent)
+// addFields adds the lines of a map's fields, followed by the lines of owned fields that are absent in the map.
+func (b *blamer) addFields(n node, indent int) {
+	for name, v := range n.value.Fields() {
+		b.addField(name, n.child(fieldset.NameElement(name), v, n.fieldType(name)), indent)
 	}
-	b.absentChildren(p, indent)
+	b.addAbsentChildren(n, indent)
 }
 
-// field adds the lines of one field and of the fields and items below it.
-func (b *blamer) field(name string, p node, indent int) {
-	switch p.shape(indent / 2) {
+// addField adds the lines of one field and of the fields and items below this field.
+func (b *blamer) addField(name string, n node, indent int) {
+	switch n.shape(indent / 2) {
 	case mapShape:
-		b.add(p, indent, fieldHead(name), Container)
-		b.fields(p, indent+2)
+		b.addLines(n, indent, fieldHead(name), Container)
+		b.addFields(n, indent+2)
 	case listShape:
-		b.add(p, indent, fieldHead(name), Container)
-		b.items(p, indent)
+		b.addLines(n, indent, fieldHead(name), Container)
+		b.addItems(n, indent)
 	default:
-		b.add(p, indent, fieldText(name, p.value), Unowned)
-		b.absentDescendants(p, indent+2)
+		b.addLines(n, indent, fieldText(name, n.value), Unowned)
+		b.addAbsentDescendants(n, indent+2)
 	}
 }
 
-// items adds the lines of a granular list's items, followed by the lines of owned items that are absent in the list.
-func (b *blamer) items(p node, indent int) {
-	elements := itemElements(p.value, p.ownedBelow())
-	for i, v := range p.value.Items() {
-		item := p.child(elements[i], v, p.itemType())
+// addItems adds the lines of a granular list's items, followed by the lines of owned items that are absent in the list.
+func (b *blamer) addItems(n node, indent int) {
+	elements := itemElements(n.value, n.ownedBelow())
+	for i, v := range n.value.Items() {
+		item := n.child(elements[i], v, n.itemType())
 		if item.shape(indent/2) != mapShape || item.isOwned() && item.ownedBelow().IsEmpty() && isDuplicate(elements, i) {
-			b.add(item, indent, itemText(v), Unowned)
-			b.absentDescendants(item, indent+2)
+			b.addLines(item, indent, itemText(v), Unowned)
+			b.addAbsentDescendants(item, indent+2)
 			continue
 		}
 		first := len(b.lines)
-		b.fields(item, indent+2)
+		b.addFields(item, indent+2)
 		b.makeItemLine(&b.lines[first], item, indent)
 	}
-	b.absentChildren(p, indent)
+	b.addAbsentChildren(n, indent)
 }
 
-// makeItemLine changes the line of an item's first field to the first line of the list item: it adds the dash and the
-// entries that own the item.
+// makeItemLine changes the line of an item's first field to the first line of the list item: it adds the dash, and sets
+// ItemOwners to the entries that own the item.
 func (b *blamer) makeItemLine(line *Line, item node, indent int) {
 	line.Text = strings.Repeat(" ", indent) + "- " + line.Text[indent+2:]
 	for _, owner := range b.owners(item) {
@@ -237,64 +237,66 @@ func (b *blamer) makeItemLine(line *Line, item node, indent int) {
 	}
 }
 
-// absentChildren adds the lines of the owned children of a node that have no value. Children with a value add their own
-// absent descendants.
-func (b *blamer) absentChildren(p node, indent int) {
-	all := p.ownedBelow()
+// addAbsentChildren adds the lines of those owned children of a node that have no value. It skips children that have a
+// value: the methods that add these children also add their absent descendants.
+func (b *blamer) addAbsentChildren(n node, indent int) {
+	all := n.ownedBelow()
 	for i := range all.Len() {
-		if e := all.Element(i); childOf(p.value, e).IsAbsent() {
-			b.absent(p.child(e, document.Value{}, nil), len(p.path), indent)
+		if e := all.Element(i); childOf(n.value, e).IsAbsent() {
+			b.addAbsent(n.child(e, document.Value{}, nil), len(n.path), indent)
 		}
 	}
 }
 
-// absentDescendants adds the lines of the owned descendants, at any depth, that have no value in a node that is shown as
-// one unit.
-func (b *blamer) absentDescendants(p node, indent int) { b.absentDescendantsOf(p, len(p.path), indent) }
+// addAbsentDescendants adds the lines of owned descendants without a value, at any depth, of a node that is shown as one
+// unit.
+func (b *blamer) addAbsentDescendants(n node, indent int) {
+	b.addAbsentDescendantsOf(n, len(n.path), indent)
+}
 
-// absentDescendantsOf implements absentDescendants recursively. shown is the number of path elements that earlier lines
-// show, so that the added lines omit them.
-func (b *blamer) absentDescendantsOf(p node, shown, indent int) {
-	all := p.ownedBelow()
+// addAbsentDescendantsOf implements addAbsentDescendants recursively. shown is the number of leading path elements that
+// earlier lines show; the added lines omit these elements.
+func (b *blamer) addAbsentDescendantsOf(n node, shown, indent int) {
+	all := n.ownedBelow()
 	for i := range all.Len() {
-		part := p.child(all.Element(i), childOf(p.value, all.Element(i)), nil)
+		part := n.child(all.Element(i), childOf(n.value, all.Element(i)), nil)
 		if part.value.IsAbsent() {
-			b.absent(part, shown, indent)
+			b.addAbsent(part, shown, indent)
 		} else {
-			b.absentDescendantsOf(part, shown, indent)
+			b.addAbsentDescendantsOf(part, shown, indent)
 		}
 	}
 }
 
-// absent adds the line of a node without a value, from whose path it omits the first shown elements. It adds lines of the
-// node's descendants only if an entry owns a descendant but not the node.
-func (b *blamer) absent(p node, shown, indent int) {
-	if p.isOwned() {
-		line := Line{Path: p.path, Owners: b.owners(p), State: Absent}
+// addAbsent adds the line of a node without a value. The line omits the first shown elements of the node's path. addAbsent
+// adds lines of the node's descendants only if an entry owns a descendant but not the node.
+func (b *blamer) addAbsent(n node, shown, indent int) {
+	if n.isOwned() {
+		line := Line{Path: n.path, Owners: b.owners(n), State: Absent}
 		what := " is absent"
-		if i := slices.IndexFunc(line.Owners, func(e apply.Entry) bool { return b.isAtOtherVersion(e, p.path) }); i >= 0 {
+		if i := slices.IndexFunc(line.Owners, func(e apply.Entry) bool { return b.isAtOtherVersion(e, n.path) }); i >= 0 {
 			line.State, what = OtherVersion, " is a field at "+line.Owners[i].APIVersion
 		}
-		line.Text = strings.Repeat(" ", indent) + "# " + strings.TrimPrefix(p.path[shown:].Quoted(), ".") + what
+		line.Text = strings.Repeat(" ", indent) + "# " + strings.TrimPrefix(n.path[shown:].Quoted(), ".") + what
 		b.lines = append(b.lines, line)
 	}
-	for i, set := range p.sets {
-		if !set.IsEmpty() && !p.members[i] {
-			b.absentDescendantsOf(p, shown, indent)
+	for i, set := range n.sets {
+		if !set.IsEmpty() && !n.members[i] {
+			b.addAbsentDescendantsOf(n, shown, indent)
 			return
 		}
 	}
 }
 
-// add adds lines with the given texts for a node. unowned is the state of the lines if no entry owns the node, unless the
-// field is untracked or uncertain.
-func (b *blamer) add(p node, indent int, text []string, unowned State) {
-	line := Line{Path: p.path, Owners: b.owners(p), State: Owned}
+// addLines adds lines with the given texts for a node. If no entry owns the node, and its field is neither untracked nor
+// uncertain, the lines have the state unowned.
+func (b *blamer) addLines(n node, indent int, text []string, unowned State) {
+	line := Line{Path: n.path, Owners: b.owners(n), State: Owned}
 	switch {
 	case len(line.Owners) > 0:
-	case untrackedFields.Has(p.path) && unowned == Unowned:
+	case untrackedFields.Has(n.path) && unowned == Unowned:
 		line.State = Untracked
-	case unowned == Unowned && b.isUncertain(p.path):
+	case unowned == Unowned && b.isUncertain(n.path):
 		line.State = Uncertain
 	default:
 		line.State = unowned
@@ -307,10 +309,10 @@ func (b *blamer) add(p node, indent int, text []string, unowned State) {
 	}
 }
 
-// owners returns the entries that own the path of the node itself.
-func (b *blamer) owners(p node) []apply.Entry {
+// owners returns the managed fields entries that own the path of the node itself.
+func (b *blamer) owners(n node) []apply.Entry {
 	var owners []apply.Entry
-	for i, member := range p.members {
+	for i, member := range n.members {
 		if member {
 			owners = append(owners, b.entries[i])
 		}

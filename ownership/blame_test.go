@@ -16,9 +16,9 @@ import (
 
 var update = flag.Bool("update", false, "update the golden files")
 
-// TestBlame compares the output of Blame for testdata/NAME.yaml with NAME.blame. If the output without a schema differs, it
-// is compared with NAME-no-schema.blame. NAME@VERSION.yaml is the object at another version; the output without that
-// version is compared with NAME-one-version.blame.
+// TestBlame compares the output of Blame for each testdata/NAME.yaml with NAME.blame. If the output without a schema
+// differs from that, the test compares it with NAME-no-schema.blame. NAME@VERSION.yaml is the object at another version;
+// the test compares the output without that version with NAME-one-version.blame.
 func TestBlame(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -47,7 +47,8 @@ func TestBlame(t *testing.T) {
 	}
 }
 
-// otherVersions returns the documents in the files testdata/NAME@VERSION.yaml for a name, nil if there are none.
+// otherVersions returns the documents in the files testdata/NAME@VERSION.yaml for the given NAME, nil if no such file
+// exists.
 func otherVersions(t *testing.T, name string) []document.Value {
 	t.Helper()
 	files, err := filepath.Glob("testdata/" + name + "@*.yaml")
@@ -79,8 +80,8 @@ func builtinType(t *testing.T, o apply.Object) *schema.Type {
 	return kind
 }
 
-// compareGolden checks that a text equals the contents of a golden file. With -update, it writes the text to the file
-// first.
+// compareGolden fails the test unless got equals the contents of the golden file. With the flag -update, it first writes
+// got to the file.
 func compareGolden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {

@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// configMap was written by client-side apply, then by server-side apply, so that two field managers own fields in its data.
+// configMap was written by client-side apply, then by server-side apply. Therefore two field managers own fields in its data.
 const configMap = `{
   "apiVersion": "v1", "kind": "ConfigMap",
   "data": {"key": "value", "legacy": "unused"},
@@ -23,8 +23,8 @@ const configMap = `{
   ]}
 }`
 
-// read returns the object in configMap.
-func read() apply.Object {
+// readConfigMap returns the object in configMap.
+func readConfigMap() apply.Object {
 	object, err := apply.ReadObject(configMap)
 	if err != nil {
 		panic(err)
@@ -32,7 +32,7 @@ func read() apply.Object {
 	return object
 }
 
-// path parses a path expression and resolves it in an object. It panics if that fails.
+// path parses text as a path expression and resolves it in object. It panics if that fails.
 func path(object apply.Object, text string) fieldset.Path {
 	expression, err := ownership.ParsePath(text)
 	if err != nil {
@@ -64,7 +64,7 @@ func Example() {
 }
 
 func ExampleMigrate() {
-	result, err := ownership.Migrate(read(), ownership.Migration{To: "kubectl"})
+	result, err := ownership.Migrate(readConfigMap(), ownership.Migration{To: "kubectl"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -83,7 +83,7 @@ func ExampleMigrate() {
 }
 
 func ExamplePatch() {
-	object := read()
+	object := readConfigMap()
 	result, err := ownership.Release(object, ownership.Selector{Manager: "kubectl-client-side-apply"}, path(object, "data"))
 	if err != nil {
 		fmt.Println(err)
@@ -96,7 +96,7 @@ func ExamplePatch() {
 }
 
 func ExampleTransfer() {
-	object := read()
+	object := readConfigMap()
 	from, to := ownership.Selector{Manager: "kubectl-client-side-apply"}, ownership.Selector{Manager: "ops"}
 	result, err := ownership.Transfer(object, from, to, path(object, "data.legacy"))
 	if err != nil {
@@ -118,7 +118,7 @@ func ExampleTransfer() {
 }
 
 func ExampleBlame() {
-	lines, err := ownership.Blame(read(), nil)
+	lines, err := ownership.Blame(readConfigMap(), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -192,7 +192,7 @@ func ExampleTakeOver() {
 }
 
 func ExampleOwners() {
-	object := read()
+	object := readConfigMap()
 	owners, err := ownership.Owners(object, path(object, "data.key"))
 	for _, owner := range owners {
 		fmt.Println(owner.Manager, owner.Operation)
@@ -206,7 +206,7 @@ func ExampleOwners() {
 
 // Extract returns the fields that a field manager owns as a configuration that this manager can apply.
 func ExampleExtract() {
-	config, err := ownership.Extract(read(), ownership.Selector{Manager: "kubectl"}, schema.Untyped)
+	config, err := ownership.Extract(readConfigMap(), ownership.Selector{Manager: "kubectl"}, schema.Untyped)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -233,7 +233,7 @@ func ExampleCompare() {
 		fmt.Println(err)
 		return
 	}
-	before := read()
+	before := readConfigMap()
 	dryRun, err := engine.Apply(before, config, apply.Request{Manager: "kubectl", Version: "v1"})
 	if err != nil {
 		fmt.Println(err)
@@ -277,7 +277,7 @@ func ExamplePathExpression_Unset() {
 // At returns the value that belongs to the ownership of a path. A granular map is returned without its fields, because each
 // field has its own owners.
 func ExampleOwnedValues() {
-	values, err := ownership.NewOwnedValues(read(), nil)
+	values, err := ownership.NewOwnedValues(readConfigMap(), nil)
 	if err != nil {
 		fmt.Println(err)
 		return

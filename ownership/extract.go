@@ -31,7 +31,7 @@ func Extract(o apply.Object, manager Selector, t *schema.Type) (document.Value, 
 	if err != nil {
 		return document.Value{}, err
 	}
-	// The engine extracts only Apply entries, so that an Update entry is passed to it as an Apply entry.
+	// The engine extracts only Apply entries. Therefore an Update entry is passed to the engine as an Apply entry.
 	others := slices.DeleteFunc(slices.Clone(o.Entries), manager.Selects)
 	entry.Operation = apply.Apply
 	live := apply.Object{Document: withStringData(o.Document), Entries: append(others, entry)}
@@ -53,8 +53,8 @@ func withStringData(doc document.Value) document.Value {
 	return doc.With("stringData", document.NewMap(texts...))
 }
 
-// entryOf returns the managed fields entry that the selector selects: the first Apply entry or, if there is none, the first
-// Update entry. It returns an error if the selector selects no entry.
+// entryOf returns the first Apply entry that the selector manager selects. If manager selects only Update entries, it
+// returns the first of these. It returns an error if manager selects no entry.
 func entryOf(o apply.Object, manager Selector) (apply.Entry, error) {
 	selected := -1
 	for i, e := range o.Entries {

@@ -28,7 +28,7 @@ func readYAML(t testing.TB, text string) apply.Object {
 	return o
 }
 
-// mustPaths parses paths in the notation of fieldset.ParsePath. It ends the test if one is invalid.
+// mustPaths parses paths in the notation of fieldset.ParsePath. It ends the test if any of the texts is invalid.
 func mustPaths(t testing.TB, texts ...string) []fieldset.Path {
 	t.Helper()
 	all := make([]fieldset.Path, len(texts))

@@ -177,8 +177,8 @@ func TestKEP3517MigratesEachListing(t *testing.T) {
 	}
 }
 
-// scenario is an object in a test that several field managers write. Its methods perform writes and replace the object by
-// the result.
+// scenario is an object in a test that several field managers write. Its methods perform writes and replace the object
+// with the result.
 type scenario struct {
 	t      *testing.T
 	engine *apply.Engine
@@ -218,8 +218,8 @@ func (s *scenario) apply(configuration string) {
 	s.object = result.Object
 }
 
-// setDocument replaces the document by that of a listing, without changing managedFields. It simulates the server's update
-// of the last-applied annotation, which does not change the owners of the annotation.
+// setDocument replaces the document with that of the given listing, without changing managedFields. It simulates the
+// server's update of the last-applied annotation, which does not change the owners of the annotation.
 func (s *scenario) setDocument(listing string) {
 	s.object.Document = readYAML(s.t, listing).Document
 }

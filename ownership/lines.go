@@ -26,8 +26,8 @@ func textLines(v document.Value) []string {
 	return strings.Split(strings.TrimSuffix(v.YAML(), "\n"), "\n")
 }
 
-// itemElements returns a path element for each item of a list: the one in the set that selects the item, or an index
-// element if there is none. Duplicate items have equal path elements.
+// itemElements returns a path element for each item of list: the path element in set that selects the item, or an index
+// element if set contains no such element. Duplicate items have equal path elements.
 func itemElements(list document.Value, set fieldset.Set) []fieldset.Element {
 	keys := keyNames(set)
 	elements := make([]fieldset.Element, list.Len())
@@ -41,8 +41,8 @@ func itemElements(list document.Value, set fieldset.Set) []fieldset.Element {
 	return elements
 }
 
-// isDuplicate reports whether another list item has the same path element as the i-th. Servers track the ownership of
-// duplicate items as one unit.
+// isDuplicate reports whether another list item has the same path element as the i-th item. Servers track the ownership
+// of duplicate items as one unit.
 func isDuplicate(elements []fieldset.Element, i int) bool {
 	for j, e := range elements {
 		if j != i && e.Compare(elements[i]) == 0 {
@@ -52,8 +52,8 @@ func isDuplicate(elements []fieldset.Element, i int) bool {
 	return false
 }
 
-// keyNames returns the key names in the first path element of the set that selects an item of a list of type map, nil if
-// there is none.
+// keyNames returns the key names in the first path element of set that selects an item of a list of type map. It returns
+// nil if set contains no such element.
 func keyNames(set fieldset.Set) []string {
 	for i := range set.Len() {
 		if e := set.Element(i); e.Kind() == fieldset.Key {
@@ -67,8 +67,8 @@ func keyNames(set fieldset.Set) []string {
 	return nil
 }
 
-// elementOf returns the path element that selects a list item: by the given keys if the item is a map, and by its value
-// otherwise.
+// elementOf returns the path element that selects item: by the keys with the given names if item is a map, and by its
+// value if it is not.
 func elementOf(item document.Value, keys []string) fieldset.Element {
 	if item.Kind() != document.Map {
 		return fieldset.ValueElement(item)
@@ -80,8 +80,8 @@ func elementOf(item document.Value, keys []string) fieldset.Element {
 	return fieldset.KeyElement(fields...)
 }
 
-// elementWithDefaults returns the first path element of the set whose keys match those that a list item has, because keys
-// that are missing in the item may be defaulted. It returns the fallback if there is none.
+// elementWithDefaults returns the first path element of set that matches the keys that item contains; keys that are
+// missing in item may be defaulted. It returns fallback if no path element matches.
 func elementWithDefaults(item document.Value, set fieldset.Set, fallback fieldset.Element) fieldset.Element {
 	if item.Kind() != document.Map {
 		return fallback

@@ -57,10 +57,10 @@ func Migrate(o apply.Object, m Migration) (Result, error) {
 	return addLastAppliedEntry(o, result)
 }
 
-// check returns an error if a manager name is empty, or if a subresource is invalid.
+// check returns an error if the name of the receiving or of a releasing manager is empty, or if a subresource is invalid.
 func (m Migration) check() error {
 	if m.To == "" {
-		return errors.New("migrate: expected the name of the manager that receives the fields, received none; set Migration.To")
+		return errors.New("migrate: Migration.To must be set to the manager that receives the fields")
 	}
 	if m.Subresource == AnySubresource {
 		return fmt.Errorf("migrate: expected one subresource for manager %q, received *; set Migration.Subresource", m.To)

@@ -124,7 +124,8 @@ func TestMigrateReportsMoves(t *testing.T) {
 }
 
 // TestMigrateVersions checks that a migration merges field sets of several API versions. The migration of client-go, in
-// contrast, drops field sets whose version differs from that of the applier's entry, so that their fields lose their owner.
+// contrast, drops field sets whose version differs from that of the applier's entry. The fields in these sets then have no
+// owner.
 func TestMigrateVersions(t *testing.T) {
 	entries := []apply.Entry{
 		newEntry(t, "ci/Apply@example.com/v2", "spec.size"),
@@ -199,7 +200,7 @@ func TestMigrateErrors(t *testing.T) {
 		migration Migration
 		want      string
 	}{
-		{apply.Object{}, Migration{}, "migrate: expected the name of the manager that receives the fields, received none"},
+		{apply.Object{}, Migration{}, "migrate: Migration.To must be set"},
 		{apply.Object{}, Migration{To: "ci", From: []Selector{{}}}, "names of the managers that lose their fields, received an empty name"},
 		{apply.Object{}, Migration{To: "ci", Subresource: "status"}, `migrate: "ci" by Apply at status: expected a subresource other than status`},
 		{apply.Object{}, Migration{To: "ci", Subresource: AnySubresource}, `expected one subresource for manager "ci", received *`},
@@ -246,8 +247,8 @@ func TestMigrateOracle(t *testing.T) {
 	}
 }
 
-// comparePatches checks that the patch of this package for a migration's result leads to the same object as client-go's
-// patch for the same migration.
+// comparePatches checks that the patch of this package for result, the result of a migration, leads to the same object as
+// client-go's patch for that migration. names are the migrated managers.
 func comparePatches(t *testing.T, o apply.Object, result Result, names []string, subresource string) {
 	t.Helper()
 	clientGoPatch, err := csaupgrade.UpgradeManagedFieldsPatch(toUnstructured(t, o), sets.New(names...), "ssa", csaupgrade.Subresource(subresource))
@@ -292,7 +293,7 @@ func applyPatch(t *testing.T, o apply.Object, patch []byte) string {
 	return after.JSON()
 }
 
-// sameEntry reports whether two managed fields entries are equal, apart from the encoding of their field sets.
+// sameEntry reports whether two managed fields entries are equal, except that their field sets may be encoded differently.
 func sameEntry(a, b apply.Entry) bool {
 	x, xErr := a.Fields()
 	y, yErr := b.Fields()

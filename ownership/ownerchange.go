@@ -21,7 +21,8 @@ type Result struct {
 // NoOp reports whether the managed fields entries did not change.
 func (r Result) NoOp() bool { return len(r.Moves) == 0 }
 
-// Move holds the fields that one managed fields entry released, and their reception by another entry.
+// Move holds the fields that one managed fields entry released, and the subsets of them that another entry gained or did
+// not get.
 type Move struct {
 	// From is the releasing entry before the change.
 	From apply.Entry
@@ -43,7 +44,7 @@ type ownerChange struct {
 	receiver *Selector
 }
 
-// apply performs the change and returns the new entries:
+// apply performs the change and returns the result with the new entries:
 //
 //  1. Each entry for which releasedFields returns ok, except the receiver's, releases these fields; an entry without
 //     remaining fields is removed.
@@ -86,7 +87,7 @@ func (c ownerChange) apply(o apply.Object) (Result, error) {
 	}
 	if c.receiver != nil {
 		var err error
-		if entries[index], err = receive(o, entries[index], moves); err != nil {
+		if entries[index], err = receiveFields(o, entries[index], moves); err != nil {
 			return Result{}, err
 		}
 	}
@@ -94,7 +95,7 @@ func (c ownerChange) apply(o apply.Object) (Result, error) {
 	return Result{Entries: entries, Moves: moves}, nil
 }
 
-// receiverIndex returns the index of the receiver's entry in the object, -1 if the object has none or if no entry receives
+// receiverIndex returns the index of the receiver's entry in o.Entries, -1 if o has no such entry or if no entry receives
 // the fields.
 func (c ownerChange) receiverIndex(o apply.Object) int {
 	if c.receiver == nil {
@@ -111,10 +112,10 @@ func (c ownerChange) newEntry(releaser apply.Entry) apply.Entry {
 	}
 }
 
-// receive returns the receiver's entry with the released fields of all moves added, and sets Gained and Lost of the moves.
-// Fields that were released by an entry of another API version are added only if the object has them at the version of the
-// receiver's entry.
-func receive(o apply.Object, receiver apply.Entry, moves []Move) (apply.Entry, error) {
+// receiveFields returns the entry receiver with the released fields of all moves added, and sets Gained and Lost of the
+// moves. Fields that were released by an entry of another API version are added only if the object has them at the version
+// of the receiver's entry.
+func receiveFields(o apply.Object, receiver apply.Entry, moves []Move) (apply.Entry, error) {
 	owned, _ := receiver.Fields() // the error is nil, because the caller has decoded this field set
 	version := o.Document.Get("apiVersion").Text()
 	all := owned
@@ -134,8 +135,8 @@ func receive(o apply.Object, receiver apply.Entry, moves []Move) (apply.Entry, e
 	return receiver, nil
 }
 
-// gainedFields returns the subset of the released fields that the receiver's entry did not own before. added are the paths
-// that were added to that entry; instead of a released path, added may contain the paths below it.
+// gainedFields returns the subset of the released fields that the receiver's entry did not own before. added contains the
+// paths that were added to that entry; instead of a released path, added may contain paths below the released path.
 func gainedFields(fields, added fieldset.Set) fieldset.Set {
 	if fields.Union(added).Equal(fields) {
 		return added
@@ -153,8 +154,8 @@ func gainedFields(fields, added fieldset.Set) fieldset.Set {
 // emptyFieldsV1 is the encoding of the empty field set.
 const emptyFieldsV1 = "{}"
 
-// decodeAll decodes the field sets of all entries. Callers that look up many paths use it to decode each field set only
-// once, because decoding is more expensive than a lookup.
+// decodeAll decodes the field sets of all entries. Callers that look up many paths call it first, to decode each field set
+// only once.
 func decodeAll(entries []apply.Entry) ([]fieldset.Set, error) {
 	sets := make([]fieldset.Set, len(entries))
 	for i := range entries {

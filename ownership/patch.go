@@ -15,7 +15,7 @@ import (
 func Patch(o apply.Object, entries []apply.Entry) ([]byte, error) {
 	revision := o.Document.Lookup("metadata", "resourceVersion")
 	if revision.Text() == "" {
-		return nil, errors.New("expected an object with metadata.resourceVersion, received one without; read it from the server, so that concurrent writes are detected")
+		return nil, errors.New("metadata.resourceVersion must be set, so that concurrent writes are detected; read the object from the server")
 	}
 	list, err := managedFieldsList(entries)
 	if err != nil {

@@ -117,20 +117,20 @@ type pathParser struct {
 }
 
 // rest returns the text that is not parsed yet.
-func (r *pathParser) rest() string { return r.text[r.pos:] }
+func (p *pathParser) rest() string { return p.text[p.pos:] }
 
 // describeNext describes the text at the current position, for errors.
-func (r *pathParser) describeNext() string {
-	if r.pos == len(r.text) {
+func (p *pathParser) describeNext() string {
+	if p.pos == len(p.text) {
 		return "the end"
 	}
-	return strconv.Quote(r.rest())
+	return strconv.Quote(p.rest())
 }
 
-// consume reports whether the given text is at the current position, and advances past it if so.
-func (r *pathParser) consume(text string) bool {
-	if strings.HasPrefix(r.rest(), text) {
-		r.pos += len(text)
+// consume reports whether the given text is at the current position, and if so, advances past that text.
+func (p *pathParser) consume(text string) bool {
+	if strings.HasPrefix(p.rest(), text) {
+		p.pos += len(text)
 		return true
 	}
 	return false
@@ -138,112 +138,112 @@ func (r *pathParser) consume(text string) bool {
 
 // step parses one step. Like the other methods that parse, it returns the description of a syntax error as problem, which is
 // empty on success.
-func (r *pathParser) step() (s step, problem string) {
+func (p *pathParser) step() (s step, problem string) {
 	switch {
-	case r.consume("["):
-		return r.brackets()
-	case r.consume(".") || r.pos == 0:
-		s.name, _, problem = r.word(".[", "the name of a field")
+	case p.consume("["):
+		return p.brackets()
+	case p.consume(".") || p.pos == 0:
+		s.name, _, problem = p.word(".[", "the name of a field")
 		return s, problem
 	}
-	return s, fmt.Sprintf("expected . or [, received %s", r.describeNext())
+	return s, fmt.Sprintf("expected . or [, received %s", p.describeNext())
 }
 
 // brackets parses the part of a step after its opening bracket.
-func (r *pathParser) brackets() (s step, problem string) {
-	if r.consume("=") {
+func (p *pathParser) brackets() (s step, problem string) {
+	if p.consume("=") {
 		s.kind = valueStep
 		s.keys = []keyExpression{{}}
-		s.keys[0].text, s.keys[0].quoted, problem = r.word("]", "the value of an item")
-		return s, r.close(problem)
+		s.keys[0].text, s.keys[0].quoted, problem = p.word("]", "the value of an item")
+		return s, p.close(problem)
 	}
-	word, quoted, problem := r.word("=]", `an item, such as [name=app], [=value] or [0], or a name in quotes, such as ["a.b/c"]`)
+	word, quoted, problem := p.word("=]", `an item, such as [name=app], [=value] or [0], or a name in quotes, such as ["a.b/c"]`)
 	if problem != "" {
 		return s, problem
 	}
-	if strings.HasPrefix(r.rest(), "=") {
-		return r.keys(word)
+	if strings.HasPrefix(p.rest(), "=") {
+		return p.keys(word)
 	}
 	if s.name = word; quoted {
 		s.kind = quotedStep
-		return s, r.close("")
+		return s, p.close("")
 	}
 	index, err := strconv.Atoi(word)
 	if err != nil || index < 0 {
-		r.pos -= len(word)
+		p.pos -= len(word)
 		return s, fmt.Sprintf(`expected an item, such as [name=%[1]s] or [0], or a name in quotes, ["%[1]s"]; received [%[1]s]`, word)
 	}
 	s.kind, s.index = indexStep, index
-	return s, r.close("")
+	return s, p.close("")
 }
 
 // keys parses the keys of an item after the name of the first key.
-func (r *pathParser) keys(name string) (s step, problem string) {
+func (p *pathParser) keys(name string) (s step, problem string) {
 	s.kind = keysStep
 	for {
 		key := keyExpression{name: name}
-		if !r.consume("=") {
-			return s, fmt.Sprintf("expected = and the value of the key %s, received %s", name, r.describeNext())
+		if !p.consume("=") {
+			return s, fmt.Sprintf("expected = and the value of the key %s, received %s", name, p.describeNext())
 		}
-		if key.text, key.quoted, problem = r.word(",]", "the value of the key "+name); problem != "" {
+		if key.text, key.quoted, problem = p.word(",]", "the value of the key "+name); problem != "" {
 			return s, problem
 		}
 		s.keys = append(s.keys, key)
-		if !r.consume(",") {
-			return s, r.close("")
+		if !p.consume(",") {
+			return s, p.close("")
 		}
-		if name, _, problem = r.word("=]", "the name of a key"); problem != "" {
+		if name, _, problem = p.word("=]", "the name of a key"); problem != "" {
 			return s, problem
 		}
 	}
 }
 
-// close parses the closing bracket and returns the problem. If the given problem of an earlier step is not empty, close
-// returns it without parsing.
-func (r *pathParser) close(problem string) string {
-	if problem == "" && !r.consume("]") {
-		return fmt.Sprintf("expected ], received %s", r.describeNext())
+// close parses the closing bracket and returns the description of a syntax error, which is empty on success. If the argument
+// problem, from parsing the text before the bracket, is not empty, close returns it without parsing.
+func (p *pathParser) close(problem string) string {
+	if problem == "" && !p.consume("]") {
+		return fmt.Sprintf("expected ], received %s", p.describeNext())
 	}
 	return problem
 }
 
-// word parses a quoted text, or a non-empty text up to any of the characters in ends. what describes the expected text in
-// problem.
-func (r *pathParser) word(ends, what string) (word string, quoted bool, problem string) {
-	if rest := r.rest(); rest != "" && (rest[0] == '"' || rest[0] == '\'') {
-		word, problem = r.quoted(rest[0])
+// word parses a quoted text, or a non-empty text that ends before any of the characters in ends. what describes the expected
+// text in problem.
+func (p *pathParser) word(ends, what string) (word string, quoted bool, problem string) {
+	if rest := p.rest(); rest != "" && (rest[0] == '"' || rest[0] == '\'') {
+		word, problem = p.quoted(rest[0])
 		return word, true, problem
 	}
 	var b strings.Builder
-	for r.pos < len(r.text) && strings.IndexByte(ends, r.text[r.pos]) < 0 {
-		if r.text[r.pos] == '\\' && r.pos+1 < len(r.text) {
-			r.pos++
+	for p.pos < len(p.text) && strings.IndexByte(ends, p.text[p.pos]) < 0 {
+		if p.text[p.pos] == '\\' && p.pos+1 < len(p.text) {
+			p.pos++
 		}
-		b.WriteByte(r.text[r.pos])
-		r.pos++
+		b.WriteByte(p.text[p.pos])
+		p.pos++
 	}
 	if b.Len() == 0 {
-		return "", false, fmt.Sprintf("expected %s, received %s", what, r.describeNext())
+		return "", false, fmt.Sprintf("expected %s, received %s", what, p.describeNext())
 	}
 	return b.String(), false, ""
 }
 
 // quoted parses a text in the given quotes. In double quotes, the escapes of Go are valid, as in [fieldset.Path.Quoted].
-func (r *pathParser) quoted(quote byte) (word, problem string) {
+func (p *pathParser) quoted(quote byte) (word, problem string) {
 	if quote == '"' {
-		prefix, err := strconv.QuotedPrefix(r.rest())
+		prefix, err := strconv.QuotedPrefix(p.rest())
 		if err != nil {
-			return "", fmt.Sprintf("expected a name or value in quotes, received %s without a closing quote", r.rest())
+			return "", fmt.Sprintf("expected a name or value in quotes, received %s without a closing quote", p.rest())
 		}
-		r.pos += len(prefix)
+		p.pos += len(prefix)
 		word, _ = strconv.Unquote(prefix) // QuotedPrefix returns only valid literals
 		return word, ""
 	}
-	end := strings.IndexByte(r.rest()[1:], quote)
+	end := strings.IndexByte(p.rest()[1:], quote)
 	if end < 0 {
-		return "", fmt.Sprintf("expected a name or value in quotes, received %s without a closing quote", r.rest())
+		return "", fmt.Sprintf("expected a name or value in quotes, received %s without a closing quote", p.rest())
 	}
-	word = r.rest()[1 : end+1]
-	r.pos += end + 2
+	word = p.rest()[1 : end+1]
+	p.pos += end + 2
 	return word, ""
 }

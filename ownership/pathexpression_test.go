@@ -167,8 +167,8 @@ func FuzzParsePath(f *testing.F) {
 	})
 }
 
-// TestPathExpressionIsIn checks whether a configuration contains the fields of path expressions. Unlike for Resolve, there
-// are no managedFields in which list items could be looked up.
+// TestPathExpressionIsIn checks whether a configuration contains the fields of path expressions. Unlike Resolve, IsIn
+// can't look up list items in managedFields.
 func TestPathExpressionIsIn(t *testing.T) {
 	config := readYAML(t, `
 metadata: {labels: {a.b: c}, finalizers: [x]}
@@ -186,7 +186,7 @@ spec: {replicas: 0, ports: [{port: 80, name: web}, {port: 81, protocol: UDP}], e
 		"spec.ports[protocol=UDP]":              true,
 		"spec.ports[other=1]":                   false,
 		"spec.ports[port=81].name":              false,
-		"spec.ports[5].name":                    true, // an index is that of an item in the live object, and may be any item of the configuration
+		"spec.ports[5].name":                    true, // an index refers to the live object, so it may match any item of the configuration
 		"spec.ports[5].other":                   false,
 		"spec.ports.port":                       false,
 		"spec.empty":                            true,

@@ -38,23 +38,23 @@ func (p Plan) IsEmpty() bool {
 	return p.Changes.IsEmpty() && p.Gained.IsEmpty() && p.Shared.IsEmpty() && p.Released.IsEmpty() && len(p.Lost) == 0
 }
 
-// Compare returns the effect of a field manager's write from the objects before and after it. before is the zero Object if
-// the write created the object. Both must be at the same API version. The schema may be nil; see [Blame].
+// Compare returns the effect of a field manager's write from the objects before and after it. The argument before is the
+// zero Object if the write created the object. Both must be at the same API version. The schema may be nil; see [Blame].
 func Compare(before, after apply.Object, manager Selector, t *schema.Type) (Plan, error) {
 	var p Plan
 	var err error
 	if p.Changes, err = compareValues(before, after, t); err != nil {
 		return p, err
 	}
-	ownedBefore, err := union(before, manager.Selects)
+	ownedBefore, err := unionFields(before, manager.Selects)
 	if err != nil {
 		return p, err
 	}
-	owned, err := union(after, manager.Selects)
+	owned, err := unionFields(after, manager.Selects)
 	if err != nil {
 		return p, err
 	}
-	others, err := union(after, func(e apply.Entry) bool { return !manager.Selects(e) })
+	others, err := unionFields(after, func(e apply.Entry) bool { return !manager.Selects(e) })
 	if err != nil {
 		return p, err
 	}
@@ -97,8 +97,8 @@ func compareValues(before, after apply.Object, t *schema.Type) (apply.Changes, e
 	}, nil
 }
 
-// union returns the union of the field sets of the selected entries.
-func union(o apply.Object, selects func(apply.Entry) bool) (fieldset.Set, error) {
+// unionFields returns the union of the field sets of the entries for which selects returns true.
+func unionFields(o apply.Object, selects func(apply.Entry) bool) (fieldset.Set, error) {
 	var all fieldset.Set
 	for i, e := range o.Entries {
 		if !selects(e) {
@@ -113,7 +113,8 @@ func union(o apply.Object, selects func(apply.Entry) bool) (fieldset.Set, error)
 	return all, nil
 }
 
-// lostFields returns the fields that entries of field managers other than the writing one own in before, but not in after.
+// lostFields returns, for each managed fields entry that manager does not select, the fields that the entry owns in before
+// but not in after.
 func lostFields(before, after apply.Object, manager Selector) ([]Move, error) {
 	var moves []Move
 	for i, e := range before.Entries {
@@ -124,7 +125,7 @@ func lostFields(before, after apply.Object, manager Selector) ([]Move, error) {
 		if err != nil {
 			return nil, err
 		}
-		now, err := union(after, func(other apply.Entry) bool {
+		now, err := unionFields(after, func(other apply.Entry) bool {
 			return other.Manager == e.Manager && other.Operation == e.Operation && other.APIVersion == e.APIVersion && other.Subresource == e.Subresource
 		})
 		if err != nil {
@@ -137,10 +138,10 @@ func lostFields(before, after apply.Object, manager Selector) ([]Move, error) {
 	return moves, nil
 }
 
-// keptFields returns the released leaf fields that the object still has. owned are the fields that the writing manager owns
-// after the write. A released field is omitted if owned contains a field below or above it, because at another API version
-// the same field may have a longer or shorter path. The last-applied annotation is omitted if LastAppliedManager owns it,
-// because it is not part of any configuration.
+// keptFields returns the released leaf fields that the object still has. owned contains the fields that the writing manager
+// owns after the write. A released field is omitted if owned contains a field below or above it, because at another API
+// version the same field may have a longer or shorter path. The last-applied annotation is omitted if LastAppliedManager
+// owns it, because it is not part of any configuration.
 func keptFields(o apply.Object, released, owned fieldset.Set) ([]KeptField, error) {
 	sets, err := decodeAll(o.Entries)
 	if err != nil {

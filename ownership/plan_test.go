@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/apply"
 )
 
-// applyAll applies configurations, each a pair of field manager and spec, to a Deployment one after the other with force. It
-// returns the object after each apply.
+// applyAll applies configurations, each a pair of field manager and spec, to a Deployment, in order and with force. It
+// returns the objects after each apply.
 func applyAll(t *testing.T, configurations ...[2]string) []apply.Object {
 	t.Helper()
 	live := apply.Object{}
@@ -145,7 +145,8 @@ released .spec.template.spec.containers[name="b"] .spec.template.spec.containers
 }
 
 // TestCompareTakeOver checks the plan of an apply that takes over the fields of client-side apply, where the configuration
-// does not contain all of them. The other fields that remain in the object are in Kept, with or without another owner.
+// does not contain all of them. The remaining fields of client-side apply stay in the object and are in Kept, with or
+// without another owner.
 func TestCompareTakeOver(t *testing.T) {
 	annotation := `metadata.annotations."` + LastAppliedAnnotation + `"`
 	before := readYAML(t, `{apiVersion: v1, metadata: {annotations: {`+LastAppliedAnnotation+`: x}}, spec: {a: 1, default: 2, shared: 3, gone: 4}}`)
@@ -183,8 +184,8 @@ func TestCompareOtherVersion(t *testing.T) {
 	}
 }
 
-// TestCompareCostIsLinear checks that the allocations of Compare grow linearly with the number of fields, which they do only
-// if it decodes each field set once and not once per kept field.
+// TestCompareCostIsLinear checks that the allocated bytes of Compare grow linearly with the number of fields. They grow
+// linearly only if Compare decodes each field set once instead of once per kept field.
 func TestCompareCostIsLinear(t *testing.T) {
 	cost := func(n int) uint64 {
 		var fields, owned strings.Builder
@@ -214,7 +215,7 @@ func TestCompareCostIsLinear(t *testing.T) {
 		return end.TotalAlloc - start.TotalAlloc
 	}
 	if few, many := cost(500), cost(2000); many > 8*few {
-		t.Errorf("Compare() allocates %d bytes for 500 fields and %d bytes for 2000; want at most 8 times as much", few, many)
+		t.Errorf("Compare() allocates %d bytes for 500 fields and %d bytes for 2000 fields; want at most 8 times as many bytes", few, many)
 	}
 }
 

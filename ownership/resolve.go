@@ -46,60 +46,62 @@ type resolver struct {
 	isOwned bool
 }
 
-// element returns the path element that a step selects at the position. problem describes why there is none; it is empty on
-// success.
-func (at resolver) element(s step) (e fieldset.Element, problem string) {
-	isList := at.value.Kind() == document.List || len(at.items()) > 0
+// element returns the path element that step s selects at the position. problem describes why s selects no path element; it
+// is empty on success.
+func (r resolver) element(s step) (e fieldset.Element, problem string) {
+	isList := r.value.Kind() == document.List || len(r.items()) > 0
 	switch {
 	case s.kind == nameStep && isList:
-		return e, fmt.Sprintf("expected one of the list's items%s, received the field %s", at.choices(), s.name)
+		return e, fmt.Sprintf("expected one of the list's items%s, received the field %s", r.choices(), s.name)
 	case s.kind == nameStep, s.kind == quotedStep && !isList:
-		if at.value.IsScalar() {
-			return e, fmt.Sprintf("expected the end of the path, because the field is %s; received the field %s", describe(at.value), s.name)
+		if r.value.IsScalar() {
+			return e, fmt.Sprintf("expected the end of the path, because the field is %s; received the field %s", describe(r.value), s.name)
 		}
 		return fieldset.NameElement(s.name), ""
-	case !isList && at.value.IsAbsent():
+	case !isList && r.value.IsAbsent():
 		return e, "expected a list with items, received absent"
 	case !isList:
-		return e, fmt.Sprintf("expected a list, received %s", describe(at.value))
-	case len(at.items()) == 0 && !at.isOwned:
+		return e, fmt.Sprintf("expected a list, received %s", describe(r.value))
+	case len(r.items()) == 0 && !r.isOwned:
 		return e, "expected an owned list or item; neither the list nor any of its items has an owner"
-	case len(at.items()) == 0:
+	case len(r.items()) == 0:
 		return e, "expected the end of the path, because the list is owned as a whole; remove the item"
 	case s.kind == indexStep:
-		return at.elementByIndex(s.index)
+		return r.elementByIndex(s.index)
 	case s.kind == quotedStep:
-		return at.elementByKeys([]keyExpression{{text: s.name, quoted: true}})
+		return r.elementByKeys([]keyExpression{{text: s.name, quoted: true}})
 	}
-	return at.elementByKeys(s.keys)
+	return r.elementByKeys(s.keys)
 }
 
-// items returns the path elements of list items that are in the field sets. If there are any, the value is a granular list.
-func (at resolver) items() []fieldset.Element {
+// items returns the path elements of list items that are in the field sets. If the result is not empty, the value is a
+// granular list.
+func (r resolver) items() []fieldset.Element {
 	var items []fieldset.Element
-	for i := range at.owned.Len() {
-		if e := at.owned.Element(i); e.Kind() == fieldset.Key || e.Kind() == fieldset.SetValue {
+	for i := range r.owned.Len() {
+		if e := r.owned.Element(i); e.Kind() == fieldset.Key || e.Kind() == fieldset.SetValue {
 			items = append(items, e)
 		}
 	}
 	return items
 }
 
-// elementByIndex returns the path element of the i-th item of the list, which must be owned.
-func (at resolver) elementByIndex(i int) (e fieldset.Element, problem string) {
-	if i >= at.value.Len() {
-		return e, fmt.Sprintf("expected an index less than %d, received %d", at.value.Len(), i)
+// elementByIndex returns the path element of the i-th item of the list. An entry must own that item.
+func (r resolver) elementByIndex(i int) (e fieldset.Element, problem string) {
+	if i >= r.value.Len() {
+		return e, fmt.Sprintf("expected an index less than %d, received %d", r.value.Len(), i)
 	}
-	if e = itemElements(at.value, at.owned)[i]; e.Kind() == fieldset.Index {
-		return e, fmt.Sprintf("expected an owned item; item %d has no owner: %s", i, describe(at.value.At(i)))
+	if e = itemElements(r.value, r.owned)[i]; e.Kind() == fieldset.Index {
+		return e, fmt.Sprintf("expected an owned item; item %d has no owner: %s", i, describe(r.value.At(i)))
 	}
 	return e, ""
 }
 
-// elementByKeys returns the path element of the owned list item that has the given keys, of which there must be exactly one.
-func (at resolver) elementByKeys(keys []keyExpression) (e fieldset.Element, problem string) {
+// elementByKeys returns the path element of the owned list item that has the given keys. Exactly one owned item must have
+// these keys.
+func (r resolver) elementByKeys(keys []keyExpression) (e fieldset.Element, problem string) {
 	var found []fieldset.Element
-	for _, item := range at.items() {
+	for _, item := range r.items() {
 		if hasKeyExpressions(item, keys) {
 			found = append(found, item)
 		}
@@ -108,12 +110,13 @@ func (at resolver) elementByKeys(keys []keyExpression) (e fieldset.Element, prob
 	case 1:
 		return found[0], ""
 	case 0:
-		return e, fmt.Sprintf("expected one of the list's items%s, received %s", at.choices(), showKeys(keys))
+		return e, fmt.Sprintf("expected one of the list's items%s, received %s", r.choices(), showKeys(keys))
 	}
 	return e, fmt.Sprintf("expected keys of one item, received %s, which matches %s; add keys", showKeys(keys), listElements(found))
 }
 
-// hasKeyExpressions reports whether a path element of a list item has all the given keys with one of their values.
+// hasKeyExpressions reports whether the path element e of a list item has all the given keys, each with one of the values
+// that its text may denote.
 func hasKeyExpressions(e fieldset.Element, keys []keyExpression) bool {
 	for _, key := range keys {
 		if !hasKeyExpression(e, key) {
@@ -123,8 +126,8 @@ func hasKeyExpressions(e fieldset.Element, keys []keyExpression) bool {
 	return true
 }
 
-// hasKeyExpression reports whether a path element of a list item has the given key with one of its values. A key without a
-// name matches the value of an item of a list of type set.
+// hasKeyExpression reports whether the path element e of a list item has the given key, with one of the values that its text
+// may denote. A key without a name matches the value of an item of a list of type set.
 func hasKeyExpression(e fieldset.Element, key keyExpression) bool {
 	for _, value := range key.values() {
 		if e.Kind() == fieldset.SetValue && key.name == "" && document.Equal(e.Value(), value) {
@@ -139,9 +142,10 @@ func hasKeyExpression(e fieldset.Element, key keyExpression) bool {
 	return false
 }
 
-// choices returns a space and the path elements of the first items, for error messages. It returns "" if there are no items.
-func (at resolver) choices() string {
-	items := at.items()
+// choices returns a space and the path elements of the first items, for error messages. It returns "" if items returns no
+// path elements.
+func (r resolver) choices() string {
+	items := r.items()
 	if len(items) == 0 {
 		return ""
 	}
@@ -185,27 +189,27 @@ func describe(v document.Value) string {
 
 // IsIn reports whether a configuration has a value at the path of the expression. A list item matches if it has at least one
 // of the keys in the expression, and if it has the same values for all keys that are in both. An index matches any item.
-func (p PathExpression) IsIn(config document.Value) bool { return isIn(config, p.steps) }
+func (p PathExpression) IsIn(config document.Value) bool { return hasValueAtSteps(config, p.steps) }
 
-// isIn implements IsIn recursively: it reports whether a value has a value at the path of the remaining steps.
-func isIn(v document.Value, steps []step) bool {
+// hasValueAtSteps implements IsIn recursively: it reports whether v has a value at the path that the remaining steps select.
+func hasValueAtSteps(v document.Value, steps []step) bool {
 	if len(steps) == 0 || v.IsAbsent() {
 		return !v.IsAbsent()
 	}
 	s, rest := steps[0], steps[1:]
 	if v.Kind() == document.Map {
-		return (s.kind == nameStep || s.kind == quotedStep) && isIn(v.Get(s.name), rest)
+		return (s.kind == nameStep || s.kind == quotedStep) && hasValueAtSteps(v.Get(s.name), rest)
 	}
 	for _, item := range v.Items() {
-		if s.mayMatch(item) && isIn(item, rest) {
+		if s.mayMatch(item) && hasValueAtSteps(item, rest) {
 			return true
 		}
 	}
 	return false
 }
 
-// mayMatch reports whether a step may select a list item. Keys that the item does not have are ignored, because they may be
-// defaulted.
+// mayMatch reports whether step s may select the list item. It ignores keys that the item does not have, because these may
+// be defaulted.
 func (s step) mayMatch(item document.Value) bool {
 	switch s.kind {
 	case indexStep:

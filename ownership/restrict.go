@@ -24,8 +24,8 @@ func restrictToObject(o apply.Object, set fieldset.Set) fieldset.Set {
 	return restrictToValue(&b, o.Document, set, owned)
 }
 
-// restrictToValue implements restrictToObject for a value in the object. set and owned are the parts of the field set and of
-// the union of all entries' field sets below the path of the value.
+// restrictToValue implements restrictToObject for v, a value in the object. set is the part of the field set below the path
+// of v, and owned is the part of the union of all entries' field sets below that path.
 func restrictToValue(b *fastset.Builder, v document.Value, set, owned fieldset.Set) fieldset.Set {
 	mark := b.Mark()
 	for i := range set.Len() {

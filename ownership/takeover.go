@@ -14,9 +14,9 @@ const LastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
 // to Server-Side Apply. Without it the next apply would prune the annotation, which client-side apply requires.
 const LastAppliedManager = "kubectl-last-applied"
 
-// TakeOverParameter is a query parameter of apply requests; with the value FromClientSideApply the server migrates the
-// object as [TakeOver] does, in the same write. Kubernetes does not have it; servers that support it declare it in their
-// OpenAPI documents.
+// TakeOverParameter is a query parameter of apply requests; with the value FromClientSideApply the server migrates the object
+// as [TakeOver] does, in the write of the apply request. Kubernetes does not have it; servers that support it declare it in
+// their OpenAPI documents.
 const (
 	TakeOverParameter   = "takeOver"
 	FromClientSideApply = "client-side-apply"
@@ -75,7 +75,7 @@ func addLastAppliedEntry(o apply.Object, result Result) (Result, error) {
 	return result, nil
 }
 
-// hasReleased reports whether an entry of the object before the change released fields.
+// hasReleased reports whether e, an entry of the object before the change, released fields.
 func (r Result) hasReleased(e apply.Entry) bool {
 	return slices.ContainsFunc(r.Moves, func(m Move) bool { return m.From == e })
 }

@@ -10,34 +10,34 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Release removes the fields at or below some paths from the managed fields entries that from selects. Values do not change:
-// a field without owners keeps its value until it is written. If the configuration of a field manager contains a released
-// field, its next apply makes it an owner of the field again. Release returns a [*NotOwnedError] if, for one of the paths, no
-// selected entry owns a field at or below it.
+// Release removes the fields at or below the given paths from the managed fields entries that from selects. Values do not
+// change: a field without owners keeps its value until it is written. If the configuration of a field manager contains a
+// released field, its next apply makes it an owner of the field again. Release returns a [*NotOwnedError] if, for one of the
+// paths, no selected entry owns a field at or below it.
 func Release(o apply.Object, from Selector, paths ...fieldset.Path) (Result, error) {
-	return move(o, from, nil, paths)
+	return moveFields(o, from, nil, paths)
 }
 
-// Transfer moves the ownership of the fields at or below some paths from the managed fields entries that from selects to the
-// entry that to selects, which is added if it does not exist; its default operation is Apply. Values do not change. Transfer
-// returns a [*NotOwnedError] if, for one of the paths, neither a selected entry nor the receiving entry owns a field at or
-// below it. It returns an [*OtherVersionError] if the entries have different API versions and the object is not at the
-// version of the receiving entry.
+// Transfer moves the ownership of the fields at or below the given paths. It moves them from the managed fields entries that
+// from selects to the entry that to selects, which it adds if that entry does not exist. The default of to.Operation is
+// Apply. Values do not change. Transfer returns a [*NotOwnedError] if, for one of the paths, neither a selected entry nor the
+// receiving entry owns a field at or below it. It returns an [*OtherVersionError] if the entries have different API versions
+// and the object is not at the version of the receiving entry.
 func Transfer(o apply.Object, from, to Selector, paths ...fieldset.Path) (Result, error) {
 	switch {
 	case to.Manager == "":
-		return Result{}, errors.New("transfer: expected the name of the manager that receives the fields, received none")
+		return Result{}, errors.New("transfer: to.Manager must be set to the manager that receives the fields")
 	case to.Subresource == AnySubresource:
 		return Result{}, fmt.Errorf("transfer: expected one subresource for manager %q, received *", to.Manager)
 	case to.Operation == "":
 		to.Operation = apply.Apply
 	}
-	return move(o, from, &to, paths)
+	return moveFields(o, from, &to, paths)
 }
 
-// move implements Release and Transfer: it removes the fields at or below the paths from the entries that from selects, and
-// adds them to the entry that to selects, unless to is nil.
-func move(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) (Result, error) {
+// moveFields implements Release and Transfer: it removes the fields at or below the paths from the entries that from selects,
+// and adds them to the entry that to selects, unless to is nil.
+func moveFields(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) (Result, error) {
 	if slices.ContainsFunc(paths, func(p fieldset.Path) bool { return len(p) == 0 }) || len(paths) == 0 {
 		return Result{}, errors.New("expected the path of a field, received none")
 	}
@@ -93,8 +93,8 @@ func (e *NotOwnedError) Error() string {
 	return fmt.Sprintf("%s: %s does not own it; the field has no owner", path, e.From)
 }
 
-// checkOwned returns a *NotOwnedError for the first path at or below which no entry that from or to selects owns a field,
-// and nil if there is no such path.
+// checkOwned returns nil if, for each path, an entry that from or to selects owns a field at or below the path. Otherwise it
+// returns a *NotOwnedError for the first other path.
 func checkOwned(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) error {
 	exists := slices.ContainsFunc(o.Entries, from.Selects)
 	for _, path := range paths {

@@ -104,7 +104,7 @@ func TestReleaseAndTransferErrors(t *testing.T) {
 		{release(Selector{Manager: "unknown"}, replicas...), `spec.replicas: "unknown" owns no field of this object; its managers are "ci" by Apply, "hpa" by Update at scale, "kubectl-edit" by Update, "kubelet" by Update at status`},
 		{release(Selector{Manager: "kubectl-edit"}, replicas...), `spec.replicas: "kubectl-edit" does not own it; its owners are "ci" by Apply, "hpa" by Update at scale`},
 		{release(Selector{Manager: "ci"}, mustPaths(t, "spec.paused")...), `spec.paused: "ci" does not own it; the field has no owner`},
-		{transfer(Selector{Manager: "ci"}, Selector{}), "expected the name of the manager that receives the fields, received none"},
+		{transfer(Selector{Manager: "ci"}, Selector{}), "to.Manager must be set"},
 		{transfer(Selector{Manager: "ci"}, Selector{Manager: "x", Subresource: AnySubresource}), `expected one subresource for manager "x", received *`},
 	} {
 		if test.err == nil || !strings.Contains(test.err.Error(), test.want) {

@@ -28,7 +28,7 @@ func HasUnsetMarker(config document.Value) bool {
 	return false
 }
 
-// CheckKeys returns a [*PathError] if the expression selects a list item without one of the keys for which the schema has no
+// CheckKeys returns a [*PathError] if the expression selects a list item but omits a key for which the schema has no
 // default. The schema may be nil; fields without a schema are not checked.
 func (p PathExpression) CheckKeys(t *schema.Type) error {
 	start := 0
@@ -61,8 +61,8 @@ func (p PathExpression) Unset(config document.Value) (document.Value, error) {
 	return out, nil
 }
 
-// unsetIn returns the value with the marker at the path that consists of p.steps[i:]. problem describes why that is not
-// possible; it is empty on success. at is the byte offset of the problem in the expression.
+// unsetIn returns v with the marker at the path that consists of p.steps[i:]. problem describes why that is not possible; it
+// is empty on success. at is the byte offset of the problem in the expression.
 func (p PathExpression) unsetIn(v document.Value, i int) (out document.Value, problem string, at int) {
 	if i == len(p.steps) {
 		if !v.IsAbsent() && !document.Equal(v, unsetMarker) {
@@ -89,8 +89,8 @@ func (p PathExpression) unsetIn(v document.Value, i int) (out document.Value, pr
 	return v.With(s.name, field), "", 0
 }
 
-// unsetItem returns the list with the marker in the item that step i selects: at the path of the steps after i or, if step i
-// is the last one, in the item itself beside its keys. It adds the item if it is missing.
+// unsetItem returns list with the marker in the item that step i selects: at the path of the steps after i or, if step i is
+// the last one, in the item itself beside its keys. It adds the item if it is missing.
 func (p PathExpression) unsetItem(list document.Value, i int) (out document.Value, problem string, at int) {
 	keys := p.steps[i].keys
 	items := make([]document.Value, 0, list.Len()+1)

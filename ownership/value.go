@@ -27,11 +27,11 @@ func NewOwnedValues(o apply.Object, t *schema.Type) (OwnedValues, error) {
 	return OwnedValues{node{value: o.Document, schemaType: t, sets: sets}}, err
 }
 
-// At returns the value that belongs to the ownership of a path. Granular maps and lists are returned empty, because their
-// fields and items have their own owners; a granular list item is returned with only its keys. If the path selects duplicate
-// items, At returns a list of them.
-func (p OwnedValues) At(path fieldset.Path) document.Value {
-	at := p.root
+// At returns the value that the owner of path owns. Granular maps and lists are returned empty, because their fields and
+// items have their own owners; a granular list item is returned with only its keys. If the path selects duplicate items, At
+// returns a list of them.
+func (o OwnedValues) At(path fieldset.Path) document.Value {
+	at := o.root
 	for _, e := range path {
 		below := at.itemType()
 		if e.Kind() == fieldset.FieldName {
@@ -39,7 +39,7 @@ func (p OwnedValues) At(path fieldset.Path) document.Value {
 		}
 		at = at.child(e, childOf(at.value, e), below)
 	}
-	if duplicates := p.duplicatesAt(path); len(duplicates) > 1 && at.ownedBelow().IsEmpty() {
+	if duplicates := o.duplicatesAt(path); len(duplicates) > 1 && at.ownedBelow().IsEmpty() {
 		return document.NewList(duplicates...)
 	}
 	switch at.shape(0) {
@@ -51,15 +51,15 @@ func (p OwnedValues) At(path fieldset.Path) document.Value {
 	return at.value
 }
 
-// duplicatesAt returns all list items that have the keys in the last element of a path, nil if that element has no keys.
+// duplicatesAt returns all list items that have the keys in the last element of path, nil if that element has no keys.
 // Servers track the ownership of duplicate items as one unit.
-func (p OwnedValues) duplicatesAt(path fieldset.Path) []document.Value {
+func (o OwnedValues) duplicatesAt(path fieldset.Path) []document.Value {
 	if len(path) == 0 || path[len(path)-1].Kind() != fieldset.Key {
 		return nil
 	}
 	last := path[len(path)-1]
 	var duplicates []document.Value
-	for _, item := range ValueAt(p.root.value, path[:len(path)-1]).Items() {
+	for _, item := range ValueAt(o.root.value, path[:len(path)-1]).Items() {
 		if _, all := hasKeys(item, last.KeyFields()); all {
 			duplicates = append(duplicates, item)
 		}
@@ -80,19 +80,19 @@ func keysOf(path fieldset.Path) document.Value {
 	return keys
 }
 
-// childOf returns the child of a value that a path element selects, or the absent value if there is none.
+// childOf returns the child of v that the path element e selects, or an absent value if v has no such child.
 func childOf(v document.Value, e fieldset.Element) document.Value {
 	if e.Kind() == fieldset.FieldName {
 		return v.Get(e.Name())
 	}
-	if i := find(v, e); i >= 0 {
+	if i := findItem(v, e); i >= 0 {
 		return v.At(i)
 	}
 	return document.Value{}
 }
 
-// find returns the index of the item that a path element selects in a list, -1 if there is none.
-func find(v document.Value, e fieldset.Element) int {
+// findItem returns the index of the item that the path element e selects in the list v, -1 if e selects no item.
+func findItem(v document.Value, e fieldset.Element) int {
 	if v.Kind() != document.List {
 		return -1
 	}
@@ -114,8 +114,9 @@ func find(v document.Value, e fieldset.Element) int {
 	return -1
 }
 
-// findKeyed returns the index of the list item that has all the given keys. If there is none, it returns the index of the
-// first item that has some of them and no different values for the others, because missing keys may be defaulted, or -1.
+// findKeyed returns the index of the item of v that has all the given keys. If no item has all of them, it returns the index
+// of the first item that has some of the keys and no different value for any key, because missing keys may be defaulted. It
+// returns -1 if no item matches.
 func findKeyed(v document.Value, keys []fieldset.KeyField) int {
 	partial := -1
 	for i, item := range v.Items() {
@@ -145,13 +146,14 @@ func hasKeys(item document.Value, keys []fieldset.KeyField) (same, all bool) {
 	return matches > 0, matches == len(keys)
 }
 
-// existingFields returns the subset of a field set for whose paths a document has values.
+// existingFields returns the members of set at whose paths doc has values.
 func existingFields(doc document.Value, set fieldset.Set) fieldset.Set {
 	var b fastset.Builder
 	return existingFieldsIn(&b, doc, set)
 }
 
-// existingFieldsIn implements existingFields recursively for a value in the document and the part of the field set below it.
+// existingFieldsIn implements existingFields recursively. v is a value in the document, and set is the part of the field set
+// below the path of v.
 func existingFieldsIn(b *fastset.Builder, v document.Value, set fieldset.Set) fieldset.Set {
 	mark := b.Mark()
 	for i := range set.Len() {
