@@ -32,7 +32,7 @@ func clauseWithDrop(clause string) string {
 			continue
 		}
 		targets = strings.Trim(strings.TrimSpace(targets), `"`)
-		if !contains(targets, managedFieldsPath) {
+		if !containsField(targets, managedFieldsPath) {
 			parts[1+i] = dropParameter + "=" + strings.TrimPrefix(targets+"+", "+") + managedFieldsPath
 		}
 		return strings.Join(parts, ";")
@@ -40,8 +40,8 @@ func clauseWithDrop(clause string) string {
 	return strings.TrimRight(clause, " ") + ";" + dropParameter + "=" + managedFieldsPath
 }
 
-// contains reports whether a list of fields, separated by +, contains the field wanted.
-func contains(targets, wanted string) bool {
+// containsField reports whether targets, a list of fields separated by +, contains the field wanted.
+func containsField(targets, wanted string) bool {
 	for target := range strings.SplitSeq(targets, "+") {
 		if strings.TrimSpace(target) == wanted {
 			return true

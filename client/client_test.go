@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// startServer starts a server and returns a client config for it. drop determines whether the server supports the parameter
-// drop; released versions of Kubernetes do not.
+// startServer starts a server, which stops at the end of the test, and returns a client config for it. drop determines
+// whether the server supports the Accept parameter drop; released versions of Kubernetes do not support it.
 func startServer(t *testing.T, drop bool) *rest.Config {
 	t.Helper()
 	s, err := app.Start(t.Context(), app.Config{Address: "127.0.0.1:0", Drop: drop, Log: slog.New(slog.DiscardHandler)})
@@ -107,7 +107,7 @@ func TestClients(t *testing.T) {
 				if err != nil || len(list.Items) == 0 || entryCount(t, &list.Items[0]) != 0 || list.Items[0].Data["a"] == "" {
 					t.Errorf("List() = %v, error = %v; want objects with data and no managedFields", list, err)
 				}
-				// The object on the server still has managedFields.
+				// The server still stores managedFields: a client of the original config receives them.
 				whole, err := kubernetes.NewForConfigOrDie(full).CoreV1().ConfigMaps("default").Get(ctx, "c", metav1.GetOptions{})
 				if err != nil || entryCount(t, whole) == 0 {
 					t.Errorf("Get() with the original config = %v, error = %v; want managedFields", whole, err)
@@ -187,7 +187,8 @@ func TestOnRequest(t *testing.T) {
 	}
 }
 
-// informerOf starts an informer for ConfigMaps, waits until it has synced, and returns its store.
+// informerOf starts an informer for the ConfigMaps of lister, waits until it has synced, and returns its store. The informer
+// runs until the end of the test.
 func informerOf(t *testing.T, lister cache.ListerWatcher) cache.Store {
 	t.Helper()
 	informer := cache.NewSharedIndexInformer(lister, &corev1.ConfigMap{}, 0, nil)
@@ -200,7 +201,7 @@ func informerOf(t *testing.T, lister cache.ListerWatcher) cache.Store {
 	return informer.GetStore()
 }
 
-// waitFor waits until an informer's store contains the ConfigMap with a key, and returns it.
+// waitFor waits until the informer's store objects contains the ConfigMap with the given key, and returns it.
 func waitFor(t *testing.T, objects cache.Store, key string) *corev1.ConfigMap {
 	t.Helper()
 	var found *corev1.ConfigMap
@@ -222,7 +223,7 @@ func TestGate(t *testing.T) {
 		t.Setenv("KUBE_FEATURE_"+client.FeatureGate, value)
 		created, err := maps.Create(t.Context(), configMap("c"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil || entryCount(t, created) == 0 != on {
-			t.Errorf("feature gate %q in the environment: Create() = %v, error = %v; want managedFields removed: %v", value, created, err, on)
+			t.Errorf("feature gate %q in the environment: Create() = %v, error = %v; want error nil and managedFields removed = %v", value, created, err, on)
 		}
 	}
 }

@@ -57,8 +57,8 @@ func wrapConfig(config *rest.Config, removes func(context.Context) bool) *rest.C
 // optOutKey is the key of the context value that OptOut sets to true.
 type optOutKey struct{}
 
-// OptOut returns a context that makes requests receive no managedFields. It has an effect only on clients of a config that
-// [OptOutOnRequest] returned.
+// OptOut returns a context derived from ctx. Responses to requests with that context contain no managedFields. It has an
+// effect only on clients of a config that [OptOutOnRequest] returned.
 func OptOut(ctx context.Context) context.Context { return context.WithValue(ctx, optOutKey{}, true) }
 
 // isOptOut reports whether the context was returned by OptOut, or derived from such a context.

@@ -18,12 +18,12 @@ type encoding struct {
 	frames func(body io.Reader) func() ([]byte, error)
 }
 
-// stripper removes managedFields from a response or a watch event and returns the result. It may modify the given bytes,
-// and returns them unchanged if they contain no managedFields.
+// stripper removes managedFields from a response or a watch event and returns the result. It may modify body, and returns
+// body itself if it contains no managedFields.
 type stripper func(body []byte) ([]byte, error)
 
-// findEncoding returns the encoding with a media type, nil if there is none. isStream is true if only watches have the media
-// type.
+// findEncoding returns the encoding with the given media type, nil if no encoding has it. isStream is true if only watches
+// have that media type.
 func findEncoding(mediaType string) (found *encoding, isStream bool) {
 	for _, e := range encodings {
 		switch mediaType {

@@ -79,7 +79,7 @@ func ExampleOptOutListerWatcher() {
 		defer cancel()
 		go informer.RunWithContext(ctx)
 		if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-			log.Fatal("waiting for the informer's cache: got no sync, want it to sync before the timeout")
+			log.Fatal("the informer has not synced within 30 seconds")
 		}
 		shop, _, err := informer.GetStore().GetByKey("default/shop")
 		if err != nil {

@@ -18,8 +18,8 @@ import (
 )
 
 // withoutContext returns a ListWatch for ConfigMaps that has only the deprecated functions, which accept no context.
-func withoutContext(t *testing.T, of kubernetes.Interface) *cache.ListWatch {
-	maps := of.CoreV1().ConfigMaps("default")
+func withoutContext(t *testing.T, clients kubernetes.Interface) *cache.ListWatch {
+	maps := clients.CoreV1().ConfigMaps("default")
 	return &cache.ListWatch{
 		//lint:ignore SA1019 tests the deprecated functions
 		ListFunc: func(o metav1.ListOptions) (runtime.Object, error) { return maps.List(t.Context(), o) },
@@ -55,13 +55,13 @@ func TestInformerRequests(t *testing.T) {
 	}
 	for i, want := range []bool{true, true, false} {
 		if got := strings.Contains(recorder.accepts[i], ";drop=metadata.managedFields"); got != want {
-			t.Errorf("request %d: Accept = %q, want the parameter drop: %v", i, recorder.accepts[i], want)
+			t.Errorf("request %d: Accept = %q; has the parameter drop = %v, want %v", i, recorder.accepts[i], got, want)
 		}
 	}
 }
 
 // TestInformerWithoutContext checks that OptOutListerWatcher removes managedFields from decoded objects if the ListerWatcher
-// accepts no context, so that the server sends managedFields.
+// accepts no contextand the server therefore sends managedFields.
 func TestInformerWithoutContext(t *testing.T) {
 	clients := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(startServer(t, true)))
 	expectNoManagedFields(t, clients, client.OptOutListerWatcher(withoutContext(t, clients)))
@@ -74,8 +74,8 @@ func TestInformerOfFakes(t *testing.T) {
 	expectNoManagedFields(t, clients, client.OptOutListerWatcher(lister))
 }
 
-// expectNoManagedFields checks that an informer receives an object from a list, and another one from a watch, without
-// managedFields.
+// expectNoManagedFields checks that an informer of lister receives an object from a list, and another object from a watch,
+// without managedFields.
 func expectNoManagedFields(t *testing.T, clients kubernetes.Interface, lister cache.ListerWatcher) {
 	t.Helper()
 	create := func(name string) {

@@ -21,7 +21,7 @@ func stripJSON(body []byte) ([]byte, error) {
 		return body, nil
 	}
 	s := jsonStripper{text: body}
-	return s.result(s.response)
+	return s.strip(s.response)
 }
 
 // jsonFrames returns a function that reads the next watch event from concatenated JSON objects and removes managedFields.
@@ -43,12 +43,12 @@ func stripJSONEvent(event []byte) ([]byte, error) {
 		return event, nil
 	}
 	s := jsonStripper{text: event}
-	return s.result(func() { s.member(objectField, s.response) })
+	return s.strip(func() { s.member(objectField, s.response) })
 }
 
-// result calls visit, which scans the text and removes members, and returns the remaining text. It returns errJSON if the
+// strip calls visit, which scans the text and removes members, and returns the remaining text. It returns errJSON if the
 // scan failed.
-func (s *jsonStripper) result(visit func()) ([]byte, error) {
+func (s *jsonStripper) strip(visit func()) ([]byte, error) {
 	visit()
 	switch {
 	case s.err:
@@ -59,8 +59,8 @@ func (s *jsonStripper) result(visit func()) ([]byte, error) {
 	return append(s.out, s.text[s.consumed:]...), nil
 }
 
-// jsonStripper scans JSON from start to end and removes members of maps. Its methods without a documented result scan
-// one value and advance the offset at past the value.
+// jsonStripper scans JSON from start to end and removes members of maps. Its methods without a documented result scan one
+// value and advance s.at past that value.
 type jsonStripper struct {
 	text     []byte
 	at       int
@@ -81,7 +81,7 @@ func (s *jsonStripper) response() {
 	}
 }
 
-// shape returns the shape of the value at the current position. It scans a copy of the stripper, so that the position
+// shape returns the shape of the value at the current position. It scans with a copy of the stripper, so the position of s
 // does not change. The fields that determine the shape may be in any order.
 func (s *jsonStripper) shape() shape {
 	ahead := jsonStripper{text: s.text, at: s.at}
@@ -217,8 +217,8 @@ func (s *jsonStripper) begins(bracket byte) bool {
 	return s.at < len(s.text) && s.text[s.at] == bracket
 }
 
-// ends skips a comma, if there is one, and reports whether the next character is the given closing bracket, in which
-// case it skips the bracket. After an error it returns true, so that loops end.
+// ends skips a comma, if there is one. It then reports whether the next character is the given closing bracket, and skips
+// that bracket. After an error it returns true, so that the callers' loops terminate.
 func (s *jsonStripper) ends(bracket byte) bool {
 	s.space()
 	if s.at < len(s.text) && s.text[s.at] == ',' {
@@ -245,8 +245,8 @@ func (s *jsonStripper) space() {
 	}
 }
 
-// skip skips white space and a value. A missing value is an error, because otherwise the loops in members and items would
-// not terminate.
+// skip skips white space and a value. A missing value is an error: if skip did not advance, the loops in members and items
+// would not terminate.
 func (s *jsonStripper) skip() {
 	s.space()
 	start := s.at

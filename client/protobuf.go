@@ -63,8 +63,8 @@ func stripProtobuf(body []byte) ([]byte, error) {
 	return append([]byte(protobufPrefix), short...), nil
 }
 
-// maxFrame is the maximum size of a watch event in bytes, as in client-go.
-const maxFrame = 16 << 20
+// maxEventSize is the maximum size of a watch event in bytes, as in client-go.
+const maxEventSize = 16 << 20
 
 // protobufFrames returns a function that reads the next length-prefixed watch event and removes managedFields.
 func protobufFrames(body io.Reader) func() ([]byte, error) {
@@ -75,8 +75,8 @@ func protobufFrames(body io.Reader) func() ([]byte, error) {
 			return nil, err
 		}
 		length := binary.BigEndian.Uint32(frame)
-		if length > maxFrame {
-			return nil, fmt.Errorf("client: watch event: expected at most %d bytes, received %d", maxFrame, length)
+		if length > maxEventSize {
+			return nil, fmt.Errorf("client: watch event: expected at most %d bytes, received %d", maxEventSize, length)
 		}
 		event := make([]byte, length)
 		if _, err := io.ReadFull(reader, event); err != nil {
@@ -116,7 +116,8 @@ func kindOf(typeMeta []byte) (kind string, err error) {
 	return kind, err
 }
 
-// stripItem returns the value of a field of a list; if the field is an item, it removes managedFields.
+// stripItem returns value, the field with the given number of a list. If the field is an item, it removes the item's
+// managedFields.
 func stripItem(number int, value []byte) ([]byte, error) {
 	if number != 2 {
 		return value, nil
@@ -124,7 +125,8 @@ func stripItem(number int, value []byte) ([]byte, error) {
 	return rewriteFields(value, stripMetadata)
 }
 
-// stripMetadata returns the value of a field of an object; if the field is metadata, it removes managedFields.
+// stripMetadata returns value, the field with the given number of an object. If the field is metadata, it removes
+// managedFields from it.
 func stripMetadata(number int, value []byte) ([]byte, error) {
 	if number != 1 {
 		return value, nil
@@ -179,8 +181,8 @@ func rewriteFields(message []byte, change func(number int, value []byte) ([]byte
 	return append(out, message[kept:]...), nil
 }
 
-// valueAt returns the value that starts at offset start, nil if it is not length-delimited, and the offset at which the
-// value ends.
+// valueAt returns the value that starts at offset start, or nil if that value is not length-delimited. end is the offset
+// after the value.
 func valueAt(message []byte, start, wireType int) (value []byte, end int, err error) {
 	switch wireType {
 	case 0:

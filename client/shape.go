@@ -51,11 +51,11 @@ func (s *shapeTraits) set(name, value string) {
 	}
 }
 
-// complete reports whether all fields that determine the shape have been found, so that the remaining fields need not
-// be scanned.
+// complete reports whether all fields that determine the shape have been found. The remaining fields need not be scanned
+// then.
 func (s *shapeTraits) complete() bool { return s.hasMetadata && s.kind != "" && s.apiVersion != "" }
 
-// shape returns the shape that the properties determine.
+// shape returns the shape of a response with these properties.
 func (s *shapeTraits) shape() shape {
 	switch {
 	case s.kind == "Table" && strings.HasPrefix(s.apiVersion, "meta.k8s.io/"):

@@ -46,7 +46,7 @@ func TestStripJSON(t *testing.T) {
 	} {
 		got, err := stripJSON([]byte(text))
 		if err != nil || string(got) != want {
-			t.Errorf("stripJSON(%s) = %s, want %s: %v", text, got, want, err)
+			t.Errorf("stripJSON(%s) = %s, %v; want %s", text, got, err, want)
 		}
 	}
 	checkBrokenJSON(t)
@@ -69,20 +69,20 @@ func TestStripShapes(t *testing.T) {
 		text, want = strings.NewReplacer("§F", full).Replace(text), strings.NewReplacer("§F", full, "§S", short).Replace(want)
 		for media, strip := range map[string]stripper{"JSON": stripJSON, "CBOR": throughCBOR(stripCBOR)} {
 			if got, err := strip([]byte(text)); err != nil || !sameJSON(got, want) {
-				t.Errorf("%s: %s: got %s, want %s: %v", media, text, got, want, err)
+				t.Errorf("stripping %s as %s = %s, %v; want %s", text, media, got, err, want)
 			}
 		}
 		event, wanted := `{"type":"ADDED","object":`+text+`}`, `{"type":"ADDED","object":`+want+`}`
 		for media, strip := range map[string]stripper{"JSON": stripJSONEvent, "CBOR": throughCBOR(stripCBOREvent)} {
 			if got, err := strip([]byte(event)); err != nil || !sameJSON(got, wanted) {
-				t.Errorf("%s: %s: got %s, want %s: %v", media, event, got, wanted, err)
+				t.Errorf("stripping the event %s as %s = %s, %v; want %s", event, media, got, err, wanted)
 			}
 		}
 	}
 }
 
-// throughCBOR returns a stripper for JSON that converts the JSON to CBOR, calls a stripper for CBOR, and converts the result
-// back.
+// throughCBOR returns a stripper for JSON. It converts the JSON to CBOR, calls strip, which is a stripper for CBOR, and
+// converts the result back to JSON.
 func throughCBOR(strip stripper) stripper {
 	return func(text []byte) ([]byte, error) {
 		var v any
@@ -140,7 +140,7 @@ func FuzzStripJSON(f *testing.F) {
 		}
 		var got any
 		if err := json.Unmarshal(short, &got); err != nil || !equality.Semantic.DeepEqual(got, want) {
-			t.Errorf("stripJSON(%s) = %s, want %v: %v", text, short, want, err)
+			t.Errorf("stripJSON(%s) = %s, which decodes to %v, %v; want %v", text, short, got, err, want)
 		}
 	})
 }
@@ -185,13 +185,13 @@ func TestStripResponses(t *testing.T) {
 			got, _, err := codec.Decode(short, nil, nil)
 			got.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: kind})
 			if err != nil || !equality.Semantic.DeepEqual(got, test.short) {
-				t.Errorf("%s: got %+v, want %+v: %v", media, got, test.short, err)
+				t.Errorf("stripped response in %s decodes to %+v, %v; want %+v", media, got, err, test.short)
 			}
 		}
 	}
 }
 
-// stripAs removes managedFields from a response with the encoding of a media type.
+// stripAs removes managedFields from body, a response with the given media type.
 func stripAs(mediaType string, body []byte) ([]byte, error) {
 	e, _ := findEncoding(mediaType)
 	return e.strip(body)
@@ -222,7 +222,7 @@ func TestStripBytes(t *testing.T) {
 		}
 		got, _, err := codec.Decode(stripped, nil, nil)
 		if err != nil || !equality.Semantic.DeepEqual(got, short) {
-			t.Errorf("%s: got %+v, want %+v: %v", media, got, short, err)
+			t.Errorf("stripped response in %s decodes to %+v, %v; want %+v", media, got, err, short)
 		}
 	}
 	checkNumbers(t)
@@ -271,7 +271,7 @@ func TestStripDiscovery(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := stripProtobuf(body.Bytes()); err != nil || !bytes.Equal(got, body.Bytes()) {
-			t.Errorf("%s: got %q, want %q: %v", kind, got, body.Bytes(), err)
+			t.Errorf("stripProtobuf() of %s = %q, %v; want it unchanged: %q", kind, got, err, body.Bytes())
 		}
 	}
 }

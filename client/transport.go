@@ -15,7 +15,7 @@ import (
 // if the server sends them nevertheless.
 type transport struct {
 	next http.RoundTripper
-	// removes reports whether managedFields are removed from the response to a request with this context.
+	// removes reports whether the transport removes managedFields from the response to a request with the given context.
 	removes func(context.Context) bool
 }
 

@@ -14,17 +14,17 @@ import (
 	"github.com/cadastre/cadastre/client"
 )
 
-// fixedServer is an http.RoundTripper that returns the result of the function instead of sending the request.
+// fixedServer is an http.RoundTripper that returns the response of the function instead of sending the request.
 type fixedServer func(r *http.Request) *http.Response
 
-func (a fixedServer) RoundTrip(r *http.Request) (*http.Response, error) {
-	response := a(r)
+func (s fixedServer) RoundTrip(r *http.Request) (*http.Response, error) {
+	response := s(r)
 	response.Request = r
 	return response, nil
 }
 
-// send sends a GET request through the transport of WithoutManagedFields to a server with fixed responses, and returns
-// the body that the client receives.
+// send sends a GET request to address, with the given header, through the transport of WithoutManagedFields. server
+// returns the response. send returns the body that the client receives.
 func send(t *testing.T, address string, header http.Header, server fixedServer) (string, error) {
 	t.Helper()
 	transport, err := rest.TransportFor(client.WithoutManagedFields(&rest.Config{Transport: server}))

@@ -14,8 +14,8 @@ var (
 	watched = regexp.MustCompile(`/(api/[^/]+|apis/[^/]+/[^/]+)/watch/`)
 )
 
-// isProxied reports whether the API server proxies a request with this path to a pod, service or node, so that the response
-// must not be modified.
+// isProxied reports whether the API server proxies a request with this path to a pod, service or node. Such a response must
+// not be modified.
 func isProxied(path string) bool { return proxied.MatchString(path) }
 
 // isWatch reports whether a request with this URL is a watch. It evaluates the query parameter watch as API servers do: any
