@@ -32,21 +32,23 @@ type Parser[V, L any] interface {
 	// ParseJSON parses one document, which is valid until Reset. Lists and maps that have the same path and the same
 	// text in base are shared with base. Lists and maps at the path unparsed are stored as text only.
 	ParseJSON(text string, limits L, base V, unparsed []string) (V, error)
-	// Reset makes the memory of all parsed documents available for others; they must not be used afterwards.
+	// Reset makes the memory of all parsed documents available for further documents. The parsed documents must not be
+	// used afterwards.
 	Reset()
 }
 
 // Containers allocates lists and maps in chunks. It is not safe for concurrent use.
 type Containers[V, F any] interface {
-	// Map returns a map of the fields, which must be sorted and not empty. The map refers to the slice.
+	// Map returns a map of the fields, which must be sorted and not empty. The map retains fields; the caller must not
+	// modify the slice afterwards.
 	Map(fields []F) V
-	// List returns a list of the items, which must not be empty and whose names are ignored. The list refers to the
-	// slice.
+	// List returns a list of the items, which must not be empty and whose names are ignored. The list retains items; the
+	// caller must not modify the slice afterwards.
 	List(items []F) V
-	// Reset drops the references to the lists and maps that were returned; they stay valid.
+	// Reset drops the allocator's references to the lists and maps that it returned. These lists and maps stay valid.
 	Reset()
-	// Recycle makes the memory of the lists and maps that were returned available for others; they must not be used
-	// afterwards.
+	// Recycle makes the memory of the returned lists and maps available for further lists and maps. The returned ones
+	// must not be used afterwards.
 	Recycle()
 }
 
@@ -61,7 +63,7 @@ type FieldSet[S, E, K any] interface {
 	Intersection(text string, paths S) (intersection S, ok bool)
 	// Difference implements fastset.Difference.
 	Difference(text, other string) (difference S, ok bool)
-	// Element returns the element of a kind with the given spelling, which must be valid; it is not checked.
+	// Element returns the element with the given kind and spelling. The spelling must be valid; this is not checked.
 	Element(kind K, spelling string) E
 	// Spelling returns the kind of an element and its spelling: the name of a field, or the key, value or index as it
 	// is in FieldsV1 after the prefix and inside of the quotes.
@@ -70,11 +72,12 @@ type FieldSet[S, E, K any] interface {
 
 // SetBuilder builds sets bottom up; see fastset.Builder. It is not safe for concurrent use.
 type SetBuilder[S, E any] interface {
-	// Push adds an element to the stack; member is whether its path is in the set, and below are the paths below it.
+	// Push adds element to the stack. member reports whether the path of element is in the set, and below contains the
+	// paths below element.
 	Push(element E, member bool, below S)
-	// Set removes the elements from index mark on from the stack and returns the set that they form.
+	// Set pops the elements of the stack from index mark on, and returns the set that these elements form.
 	Set(mark int) S
-	// Reset drops the references to the sets that were returned; they stay valid.
+	// Reset drops the builder's references to the sets that it returned. These sets stay valid.
 	Reset()
 }
 
@@ -82,7 +85,8 @@ type SetBuilder[S, E any] interface {
 type SetArena[S any] interface {
 	// Project implements fastset.Arena.Project.
 	Project(text string, paths S) (projection S, ok bool)
-	// Reset makes the memory of the sets that were returned available for others; they must not be used afterwards.
+	// Reset makes the memory of the returned sets available for further sets. The returned sets must not be used
+	// afterwards.
 	Reset()
 }
 

@@ -22,9 +22,9 @@ func (a *Arena[T]) Take(count, maxChunk int) []T {
 	return piece
 }
 
-// Recycle zeroes all memory that Take returned and makes it available again. The caller must not use the slices
-// afterwards. The arena keeps memory for as many elements as were allocated, but drops it if these were more than
-// maxKept.
+// Recycle zeroes all memory that Take returned and makes it available again. The caller must not use the returned
+// slices afterwards. The arena keeps memory for as many elements as were allocated; if these are more than maxKept, it
+// keeps no memory.
 func (a *Arena[T]) Recycle(maxKept int) {
 	switch {
 	case a.taken > maxKept:

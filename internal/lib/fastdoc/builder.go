@@ -29,8 +29,8 @@ type Builder struct {
 // maxChunk is the maximum number of fields and items in one chunk of the arena members.
 const maxChunk = 256
 
-// maxRecycled is the maximum number of fields for which Recycle keeps memory; maxStack is the maximum capacity of the
-// stack that Reset and Recycle keep.
+// maxRecycled is the maximum number of fields for which Recycle keeps memory. maxStack is the maximum capacity, in
+// fields, of the stack that Reset and Recycle keep.
 const (
 	maxRecycled = 1 << 17
 	maxStack    = 1 << 15
@@ -148,8 +148,8 @@ func (b *Builder) Reset() {
 	}
 }
 
-// Recycle is Reset for a caller that no longer uses the values that were built, nor values that share parts with them:
-// their memory is reused, so their content would change.
+// Recycle is Reset for a caller that no longer uses the built values, nor values that share parts with them: Recycle
+// makes the memory of the built values available for further values.
 func (b *Builder) Recycle() {
 	b.empty()
 	b.members.Recycle(maxRecycled)
@@ -158,7 +158,7 @@ func (b *Builder) Recycle() {
 	}
 }
 
-// empty discards the unfinished containers and drops the references of the stack.
+// empty discards the unfinished containers and drops the stack's references to values.
 func (b *Builder) empty() {
 	b.pop(0)
 	clear(b.stack[:b.highWater])
@@ -171,7 +171,8 @@ func (b *Builder) empty() {
 // maxInsertionSort is the maximum number of fields that are sorted by insertion sort.
 const maxInsertionSort = 12
 
-// sortFields sorts fields by name; of fields with the same name it keeps the last one. It returns a part of the slice.
+// sortFields sorts fields by name; of fields with the same name it keeps the last one. The result is a prefix of
+// fields.
 func sortFields(fields []document.Field) []document.Field {
 	if len(fields) <= maxInsertionSort {
 		insertionSort(fields)

@@ -147,7 +147,7 @@ func TestIsUnparsed(t *testing.T) {
 			t.Errorf("%s: IsUnparsed() = true for a parsed value, want false", text)
 		}
 		if withBase, err := ParseJSONWithBase(`{"parsed":`+text+`}`, document.Limits{}, doc); err != nil || IsUnparsed(withBase.Get("parsed")) {
-			t.Errorf("%s: a value that is shared with the base: error %v, IsUnparsed() must be false", text, err)
+			t.Errorf("%s shared with the base: IsUnparsed() = %v, error = %v; want false, nil", text, IsUnparsed(withBase.Get("parsed")), err)
 		}
 	}
 	for _, v := range []document.Value{{}, document.NewMap(), document.NewList(), document.NewString("text")} {

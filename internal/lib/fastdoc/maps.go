@@ -13,8 +13,8 @@ var library = access.OpenDocument[document.Value, document.Field, document.Limit
 func HasPlainNames(v document.Value) bool { return library.HasPlainNames(v) }
 
 // ScalarDifferences compares two maps that have the same field names, at most 64, and only booleans, numbers and
-// strings as values. Bit i of the result is set if the fields at index i differ. ok is false for all other values, and
-// if two numbers are equal but spelled differently.
+// strings as values. Bit i of differ is set if the fields at index i differ. ok is false if a map does not meet these
+// conditions, or if two numbers are equal but spelled differently.
 func ScalarDifferences(a, b document.Value) (differ uint64, ok bool) {
 	return library.ScalarDifferences(a, b)
 }

@@ -8,8 +8,8 @@ import (
 // AnyItem is the path element that matches every item of a list.
 const AnyItem = access.AnyItem
 
-// FieldsV1Path is the path of the field sets (fieldsV1) in the managedFields of an object; most operations leave them
-// unparsed. It must not be modified.
+// FieldsV1Path is the path of the field sets (fieldsV1) in the managedFields of an object; most operations leave these
+// unparsed. The slice must not be modified.
 var FieldsV1Path = []string{"metadata", "managedFields", AnyItem, "fieldsV1"}
 
 // ParseJSONExcept parses one JSON document, but leaves the lists and maps at path, which consists of field names and
@@ -54,9 +54,9 @@ func (r *Reader) ParseJSON(text string, limits document.Limits, base document.Va
 	return r.parser.ParseJSON(text, limits, base, unparsed)
 }
 
-// Reset makes the memory available for other documents. Neither the parsed documents nor values that share parts with
-// them may be used afterwards, because their content would change. Strings stay valid, and so do the results of
-// [document.Value.Clone].
+// Reset makes the memory of the parsed documents available for further documents. Neither the parsed documents nor
+// values that share parts with them may be used afterwards, because their content may change. Strings stay valid, and
+// so do the results of [document.Value.Clone].
 func (r *Reader) Reset() {
 	if r.parser != nil {
 		r.parser.Reset()

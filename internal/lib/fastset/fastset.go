@@ -26,8 +26,8 @@ func Difference(text, other string) (difference fieldset.Set, ok bool) {
 	return library.Difference(text, other)
 }
 
-// Element returns the element of a kind from its spelling, which package fieldsv1 must have written. It serves callers
-// that write the spellings of many elements into one buffer.
+// Element returns the element with the given kind and spelling. Package fieldsv1 must have written the spelling. It
+// serves callers that write the spellings of many elements into one buffer.
 func Element(kind fieldset.ElementKind, spelling string) fieldset.Element {
 	return library.Element(kind, spelling)
 }
@@ -55,8 +55,8 @@ type Builder struct {
 // Mark starts a level and returns its mark, which must be passed to Set.
 func (b *Builder) Mark() int { return b.pushed }
 
-// Push adds an element to the innermost level; below are the paths below it. An element that is neither a member nor
-// has paths below it is left out.
+// Push adds the element e to the innermost level; below contains the paths below e. If e is not a member and below is
+// empty, Push does nothing.
 func (b *Builder) Push(e fieldset.Element, member bool, below fieldset.Set) {
 	if member || !below.IsEmpty() {
 		b.push(e, member, below)
@@ -103,7 +103,8 @@ func (a *Arena) Project(text string, paths fieldset.Set) (projection fieldset.Se
 	return a.sets.Project(text, paths)
 }
 
-// Reset makes the memory available for other sets. The sets that Project returned must not be used afterwards.
+// Reset makes the memory of the sets that Project returned available for further sets. The returned sets must not be
+// used afterwards.
 func (a *Arena) Reset() {
 	if a.sets != nil {
 		a.sets.Reset()

@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// A key or a value in FieldsV1 is JSON inside of a JSON string, so that its quotes are escaped, and other special
+// A key or a value in FieldsV1 is JSON inside of a JSON string. Its quotes are therefore escaped, and other special
 // characters are escaped twice: {\"name\":\"app\"}. Equal elements have the same spelling.
 
 // AppendKeyField appends one field of a key element, name and value, as FieldsV1 spells it.

@@ -45,8 +45,8 @@ func (w *Writer) Truncate(length int) { w.text = w.text[:length] }
 // The methods below append to a local copy of the slice and store it once, because storing a pointer is expensive while
 // the garbage collector runs.
 
-// Name is a field name. Plain asserts that the name needs no escapes in JSON, so that it is not searched for them;
-// creating a Node is thereby 5 % faster (BenchmarkCadastre/Node/create in test/bench).
+// Name is a field name. Plain asserts that the name needs no escapes in JSON. The Writer then does not search the name
+// for special characters, which makes creating a Node 5 % faster (BenchmarkCadastre/Node/create in test/bench).
 type Name struct {
 	Text  string
 	Plain bool
@@ -100,7 +100,8 @@ func (w *Writer) OpenKey(fields []document.Field) Opened {
 	return w.inside(text, start, true)
 }
 
-// separate appends the comma before an element, unless it is the first one of its level. start is the length before.
+// separate appends the comma before an element, unless the element is the first one of its level. start is the length
+// of text without the comma.
 func separate(text []byte) (out []byte, start int) {
 	start = len(text)
 	if text[start-1] != '{' {

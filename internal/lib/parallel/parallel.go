@@ -2,8 +2,8 @@
 // request.
 //
 // A panic that no deferred function recovers ends the process, whichever goroutine it is in. [Each] recovers a panic of
-// a concurrent call and raises it in the goroutine that waits for the calls, so that it can be recovered there and ends
-// only the request.
+// a concurrent call and raises it in the goroutine that waits for the calls, where it can be recovered and ends only
+// the request.
 package parallel
 
 import (

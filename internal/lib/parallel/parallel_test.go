@@ -17,7 +17,7 @@ func TestEach(t *testing.T) {
 			Each(test.n, test.limit, func(i int) {
 				peak.Store(max(peak.Load(), active.Add(1)))
 				defer active.Add(-1)
-				time.Sleep(time.Second) // on the fake clock of synctest, so that all workers are in a call at the same time
+				time.Sleep(time.Second) // synctest's fake clock advances only when all workers are in a call
 				calls[i].Add(1)
 			})
 			for i := range calls {
@@ -49,7 +49,7 @@ func TestEachPanics(t *testing.T) {
 		}()
 		Each(1000, 3, func(i int) {
 			if i == 1 {
-				time.Sleep(time.Millisecond) // on the fake clock of synctest, so that all workers are in a call
+				time.Sleep(time.Millisecond) // synctest's fake clock advances only when all workers are in a call
 				panickingCall(failure)
 			}
 			time.Sleep(time.Second) // longer than the call that panics

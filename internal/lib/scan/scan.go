@@ -55,10 +55,10 @@ func load4(s string, i int) uint64 {
 }
 
 // NonPlainMask returns a mask in which the high bit of each byte of x that is not plain is set. Only the lowest set bit
-// is reliable: the bits of higher bytes may be set wrongly. The high bit of a non-ASCII byte is already set.
-// Subtracting 1 from each byte sets the high bit where the byte was 0, which after an xor is where x equals the given
-// character; subtracting ' ' sets it for control characters. The characters " and & differ in one bit, which is masked,
-// and so do < and >.
+// of the mask is reliable: the bits of higher bytes may be set although these bytes are plain. The high bit of a
+// non-ASCII byte is already set in x. Subtracting 1 from each byte sets the high bit where the byte was 0, which after
+// an xor is where x equals the given character; subtracting ' ' sets it for control characters. The characters " and &
+// differ in one bit, which is masked, and so do < and >.
 func NonPlainMask(x uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	quotes := x&^(4*ones) ^ '"'*ones

@@ -9,8 +9,8 @@ import (
 // Timeout is the maximum time that [For] waits. It is far longer than a condition should take, even on a busy machine.
 const Timeout = 60 * time.Second
 
-// maxPause is the maximum pause between two evaluations of a condition. The first pause is 100 µs, and each further one
-// is twice as long.
+// maxPause is the maximum pause between two evaluations of a condition. The first pause is 100 µs, and each further
+// pause is twice as long as the previous one.
 const maxPause = 20 * time.Millisecond
 
 // For returns as soon as the condition is true. It fails the test if the condition is not true within [Timeout]; what

@@ -79,8 +79,8 @@ func roundUpToSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }
 
-// client returns the client of a target and creates it at the first call. If two are created concurrently, further calls use the
-// later one.
+// client returns the HTTP client of target. It creates the client at the first call for the target. If two calls create one
+// concurrently, further calls use the client that was stored last.
 func (c *Caller) client(target *Target) (*client, error) {
 	key := target.key()
 	if existing, ok := c.clients.Get(key); ok {

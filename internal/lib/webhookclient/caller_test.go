@@ -30,7 +30,8 @@ func newCaller(t *testing.T, maxResponse int64) *Caller {
 	return c
 }
 
-// serve starts an HTTPS server with the handler as webhook and returns its target.
+// serve starts an HTTPS server with the given handler, which is the webhook, and returns its target. The server is closed at the
+// end of the test.
 func serve(t *testing.T, handler http.HandlerFunc) *Target {
 	t.Helper()
 	server := httptest.NewTLSServer(handler)

@@ -45,7 +45,7 @@ type address struct {
 	// serverName is the name that the serving certificate must contain; "" means the host of the URL.
 	serverName string
 	// isLoopback means that the connection does not leave the machine. All other connections use HTTP/1, so that a load balancer
-	// can distribute calls among several servers.
+	// can distribute the calls among several servers.
 	isLoopback bool
 }
 
