@@ -11,24 +11,24 @@ import (
 )
 
 // warnIP adds a warning if an IP address is not in canonical form. It ignores invalid addresses, which validation rejects.
-func warnIP(c *checker, now, _ document.Value) {
-	addr, err := netip.ParseAddr(now.Text())
-	if err == nil && addr.Is4() || now.Text() == "" {
+func warnIP(c *checker, value, _ document.Value) {
+	addr, err := netip.ParseAddr(value.Text())
+	if err == nil && addr.Is4() || value.Text() == "" {
 		return
 	}
-	if netutils.ParseIPSloppy(now.Text()) != nil {
-		c.addWarnings(validation.GetWarningsForIP(nil, now.Text()))
+	if netutils.ParseIPSloppy(value.Text()) != nil {
+		c.addWarnings(validation.GetWarningsForIP(nil, value.Text()))
 	}
 }
 
 // warnCIDR adds a warning if a CIDR is not in canonical form. It ignores invalid CIDRs, which validation rejects.
-func warnCIDR(c *checker, now, _ document.Value) {
-	prefix, err := netip.ParsePrefix(now.Text())
+func warnCIDR(c *checker, value, _ document.Value) {
+	prefix, err := netip.ParsePrefix(value.Text())
 	if err == nil && prefix.Addr().Is4() && prefix == prefix.Masked() {
 		return
 	}
-	if _, _, err := netutils.ParseCIDRSloppy(now.Text()); err == nil {
-		c.addWarnings(validation.GetWarningsForCIDR(nil, now.Text()))
+	if _, _, err := netutils.ParseCIDRSloppy(value.Text()); err == nil {
+		c.addWarnings(validation.GetWarningsForCIDR(nil, value.Text()))
 	}
 }
 
@@ -48,7 +48,7 @@ const (
 	sliceManager     = "endpointslice.kubernetes.io/managed-by"
 )
 
-func endpointsWarnings(c *checker, endpoints, _ document.Value) {
+func warnEndpoints(c *checker, endpoints, _ document.Value) {
 	if endpoints.Lookup("metadata", "labels", endpointsManager).Text() == "endpoint-controller" {
 		return
 	}
@@ -71,7 +71,7 @@ func endpointsWarnings(c *checker, endpoints, _ document.Value) {
 	}
 }
 
-func sliceWarnings(c *checker, slice, _ document.Value) {
+func warnSlice(c *checker, slice, _ document.Value) {
 	switch slice.Lookup("metadata", "labels", sliceManager).Text() {
 	case "endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io":
 		return

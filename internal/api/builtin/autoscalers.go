@@ -2,8 +2,8 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
-// autoscalerBounds requires that maxReplicas is not less than minReplicas.
-func autoscalerBounds(c *checker, scaler, _ document.Value) {
+// checkAutoscalerBounds requires that maxReplicas is not less than minReplicas.
+func checkAutoscalerBounds(c *checker, scaler, _ document.Value) {
 	minimum, maximum := scaler.Lookup("spec", "minReplicas"), intValue(scaler.Lookup("spec", "maxReplicas"))
 	if !isAbsentOrNull(minimum) && maximum < intValue(minimum) {
 		c.invalid(maximum, "must be greater than or equal to `minReplicas`", "spec", "maxReplicas")
@@ -12,8 +12,8 @@ func autoscalerBounds(c *checker, scaler, _ document.Value) {
 
 const zeroReplicasDetail = "must specify at least one Object or External metric to support scaling to zero replicas"
 
-// autoscalerMetrics requires an Object or External metric if minReplicas is 0.
-func autoscalerMetrics(c *checker, scaler, _ document.Value) {
+// checkAutoscalerMetrics requires an Object or External metric if minReplicas is 0.
+func checkAutoscalerMetrics(c *checker, scaler, _ document.Value) {
 	if minimum := scaler.Lookup("spec", "minReplicas"); isAbsentOrNull(minimum) || intValue(minimum) != 0 {
 		return
 	}
@@ -25,9 +25,9 @@ func autoscalerMetrics(c *checker, scaler, _ document.Value) {
 	c.forbidden(zeroReplicasDetail, "spec", "metrics")
 }
 
-// autoscalerUtilization requires that targetCPUUtilizationPercentage of autoscaling/v1 is positive. Like kube-apiserver, it
+// checkAutoscalerUtilization requires that targetCPUUtilizationPercentage of autoscaling/v1 is positive. Like kube-apiserver, it
 // reports the error at the path of the corresponding autoscaling/v2 metric.
-func autoscalerUtilization(c *checker, scaler, _ document.Value) {
+func checkAutoscalerUtilization(c *checker, scaler, _ document.Value) {
 	spec := scaler.Get("spec")
 	if v := spec.Get("targetCPUUtilizationPercentage"); !isAbsentOrNull(v) && intValue(v) < 1 {
 		c.push("spec")
@@ -36,7 +36,7 @@ func autoscalerUtilization(c *checker, scaler, _ document.Value) {
 		c.invalid(intValue(v), "must be greater than 0", "resource", "target", "averageUtilization")
 		c.path = c.path[:len(c.path)-3]
 	}
-	autoscalerMetrics(c, scaler, document.Value{})
+	checkAutoscalerMetrics(c, scaler, document.Value{})
 }
 
 // metricSources pairs each metric type with the field that describes it, in the order of kube-apiserver's errors.
@@ -44,8 +44,8 @@ var metricSources = []struct{ kind, field string }{
 	{"Object", "object"}, {"External", "external"}, {"Pods", "pods"}, {"Resource", "resource"}, {"ContainerResource", "containerResource"},
 }
 
-// metricSource requires the field that describes the metric's type, and forbids the fields of other types.
-func metricSource(c *checker, metric, _ document.Value) {
+// checkMetricSource requires the field that describes the metric's type, and forbids the fields of other types.
+func checkMetricSource(c *checker, metric, _ document.Value) {
 	kind := metric.Get("type").Text()
 	var present []string
 	known, expected := false, ""
@@ -75,5 +75,7 @@ func metricSource(c *checker, metric, _ document.Value) {
 	}
 }
 
-// metricResource requires that the resource name of a metric is valid for containers, such as cpu.
-func metricResource(c *checker, now, _ document.Value) { c.containerResourceName(now.Text()) }
+// checkMetricResource requires that the resource name of a metric is valid for containers, such as cpu.
+func checkMetricResource(c *checker, value, _ document.Value) {
+	c.checkContainerResourceName(value.Text())
+}

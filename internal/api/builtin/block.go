@@ -29,7 +29,7 @@ type statement struct {
 
 // check validates a value and adds its errors to c. old is the value before the update; absent on create. A check returns
 // false to skip the remaining checks of the statement.
-type check func(c *checker, now, old document.Value) bool
+type check func(c *checker, value, old document.Value) bool
 
 // ruleCondition is the condition of an if statement: a test of the value at a path in the statement's block or in an
 // enclosing block.
@@ -41,77 +41,77 @@ type ruleCondition struct {
 }
 
 // run runs the statements of a block on a value. It records the value in invalidValues if they add an error.
-func (c *checker) run(b *block, now, old document.Value) {
+func (c *checker) run(b *block, value, old document.Value) {
 	before := len(c.errs)
-	c.scopes = append(c.scopes, scope{b, now, old})
-	c.runStatements(b.statements, now, old)
+	c.scopes = append(c.scopes, scope{b, value, old})
+	c.runStatements(b.statements, value, old)
 	c.scopes = c.scopes[:len(c.scopes)-1]
 	if len(c.errs) > before {
 		if c.invalidValues == nil {
 			c.invalidValues = map[document.Value]bool{}
 		}
-		c.invalidValues[now] = true
+		c.invalidValues[value] = true
 	}
 }
 
-func (c *checker) runStatements(statements []statement, now, old document.Value) {
+func (c *checker) runStatements(statements []statement, value, old document.Value) {
 	for i := range statements {
 		s := &statements[i]
 		if s.condition != nil {
-			if c.evaluate(s.condition, now, old) {
-				c.runStatements(s.then, now, old)
+			if c.evaluate(s.condition, value, old) {
+				c.runStatements(s.then, value, old)
 			} else {
-				c.runStatements(s.otherwise, now, old)
+				c.runStatements(s.otherwise, value, old)
 			}
 			continue
 		}
-		if s.skipIfAbsent && now.Get(s.path[0].name).IsAbsent() {
+		if s.skipIfAbsent && value.Get(s.path[0].name).IsAbsent() {
 			continue // most optional fields are absent
 		}
 		base, elsewhere := c.base, c.reportPath
 		c.base, c.reportPath = len(c.path), s.reportPath
-		c.walk(s, s.path, now, old)
+		c.walk(s, s.path, value, old)
 		c.base, c.reportPath = base, elsewhere
 	}
 }
 
-func (c *checker) evaluate(cond *ruleCondition, now, old document.Value) bool {
+func (c *checker) evaluate(cond *ruleCondition, value, old document.Value) bool {
 	if cond.scope != "" {
 		var ok bool
-		if now, old, ok = c.enclosing(cond.scope); !ok {
+		if value, old, ok = c.enclosing(cond.scope); !ok {
 			return false
 		}
 	}
 	if cond.useOld {
-		now = old
+		value = old
 	}
 	for _, s := range cond.path {
-		now = now.Get(s.name)
+		value = value.Get(s.name)
 	}
-	return cond.test(c, now)
+	return cond.test(c, value)
 }
 
 // walk runs the checks of a statement on every value that the remaining steps of the statement's path select. rest contains
 // these steps; they start at the value now, whose value before the update is old.
-func (c *checker) walk(s *statement, rest []step, now, old document.Value) {
+func (c *checker) walk(s *statement, rest []step, current, old document.Value) {
 	if len(rest) == 0 {
-		c.runChecks(s.checks, now, old)
+		c.runChecks(s.checks, current, old)
 		return
 	}
 	switch rest[0].kind {
 	case stepField:
 		name := rest[0].name
 		c.push(name)
-		c.walk(s, rest[1:], now.Get(name), old.Get(name))
+		c.walk(s, rest[1:], current.Get(name), old.Get(name))
 		c.pop()
 	case stepItem:
-		c.eachItem(s, rest[1:], now)
+		c.walkItems(s, rest[1:], current)
 	case stepKey:
-		if now.Kind() != document.Map {
+		if current.Kind() != document.Map {
 			return
 		}
-		for i := range now.Len() {
-			key, value := now.Field(i)
+		for i := range current.Len() {
+			key, value := current.Field(i)
 			c.pushKey(key)
 			c.walk(s, rest[1:], value, old.Get(key))
 			c.pop()
@@ -119,7 +119,7 @@ func (c *checker) walk(s *statement, rest []step, now, old document.Value) {
 	}
 }
 
-func (c *checker) eachItem(s *statement, rest []step, list document.Value) {
+func (c *checker) walkItems(s *statement, rest []step, list document.Value) {
 	if list.Kind() != document.List {
 		return
 	}
@@ -133,9 +133,9 @@ func (c *checker) eachItem(s *statement, rest []step, list document.Value) {
 	c.list, c.item = outer, item
 }
 
-func (c *checker) runChecks(checks []check, now, old document.Value) {
+func (c *checker) runChecks(checks []check, value, old document.Value) {
 	for _, check := range checks {
-		if !check(c, now, old) {
+		if !check(c, value, old) {
 			return
 		}
 	}

@@ -10,20 +10,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// deviceCapacities validates the capacities of a device in a ResourceSlice. A capacity may have a requestPolicy only if the
+// checkDeviceCapacities validates the capacities of a device in a ResourceSlice. A capacity may have a requestPolicy only if the
 // device allows multiple allocations.
-func deviceCapacities(c *checker, device, _ document.Value) {
+func checkDeviceCapacities(c *checker, device, _ document.Value) {
 	shared := device.Get("allowMultipleAllocations").Bool()
 	c.push("capacity")
 	for key, capacity := range device.Get("capacity").Fields() {
-		c.attributeName(key)
+		c.checkAttributeName(key)
 		policy := capacity.Get("requestPolicy")
-		c.pushKey(shortKey(key))
+		c.pushKey(shortenKey(key))
 		c.push("requestPolicy")
 		switch {
 		case isAbsentOrNull(policy):
 		case shared:
-			c.requestPolicy(policy, quantityValue(capacity.Get("value")))
+			c.checkRequestPolicy(policy, quantityValue(capacity.Get("value")))
 		default:
 			c.forbidden("allowMultipleAllocations must be true")
 		}
@@ -33,9 +33,9 @@ func deviceCapacities(c *checker, device, _ document.Value) {
 	c.pop()
 }
 
-// requestPolicy requires that a capacity's requestPolicy has at most one of validValues and validRange, with a default.
+// checkRequestPolicy requires that a capacity's requestPolicy has at most one of validValues and validRange, with a default.
 // maximum is the value of the capacity.
-func (c *checker) requestPolicy(policy document.Value, maximum resource.Quantity) {
+func (c *checker) checkRequestPolicy(policy document.Value, maximum resource.Quantity) {
 	values, bounds, defaultQuantity := policy.Get("validValues"), policy.Get("validRange"), policy.Get("default")
 	hasValues, hasBounds := values.Len() > 0, !isAbsentOrNull(bounds)
 	switch {
@@ -45,13 +45,13 @@ func (c *checker) requestPolicy(policy document.Value, maximum resource.Quantity
 		c.required("required when validValues is defined", "default")
 	case hasValues:
 		c.push("validValues")
-		c.requestValues(values, quantityValue(defaultQuantity), maximum)
+		c.checkRequestValues(values, quantityValue(defaultQuantity), maximum)
 		c.pop()
 	case hasBounds && isAbsentOrNull(defaultQuantity):
 		c.required("required when validRange is defined", "default")
 	case hasBounds:
 		c.push("validRange")
-		c.requestRange(bounds, quantityValue(defaultQuantity), maximum)
+		c.checkRequestRange(bounds, quantityValue(defaultQuantity), maximum)
 		c.pop()
 	}
 }
@@ -59,9 +59,9 @@ func (c *checker) requestPolicy(policy document.Value, maximum resource.Quantity
 // maxRequestValues is the maximum number of items of validValues.
 const maxRequestValues = 10
 
-// requestValues requires that validValues are distinct quantities in ascending order, that none exceeds maximum, the value of
+// checkRequestValues requires that validValues are distinct quantities in ascending order, that none exceeds maximum, the value of
 // the capacity, and that the default is one of them.
-func (c *checker) requestValues(list document.Value, defaultQuantity, maximum resource.Quantity) {
+func (c *checker) checkRequestValues(list document.Value, defaultQuantity, maximum resource.Quantity) {
 	values := make([]resource.Quantity, list.Len())
 	for i, v := range list.Items() {
 		values[i] = quantityValue(v)
@@ -73,7 +73,7 @@ func (c *checker) requestValues(list document.Value, defaultQuantity, maximum re
 		e := field.TooMany(nil, len(values), maxRequestValues)
 		c.fail(e.Type, e.BadValue, e.Detail)
 	} else {
-		c.requestOptions(values, maximum)
+		c.checkRequestOptions(values, maximum)
 	}
 	isDefault := func(v resource.Quantity) bool { return v.Cmp(defaultQuantity) == 0 }
 	if len(values) > maxRequestValues || !slices.ContainsFunc(values, isDefault) {
@@ -81,7 +81,7 @@ func (c *checker) requestValues(list document.Value, defaultQuantity, maximum re
 	}
 }
 
-func (c *checker) requestOptions(values []resource.Quantity, maximum resource.Quantity) {
+func (c *checker) checkRequestOptions(values []resource.Quantity, maximum resource.Quantity) {
 	for i, v := range values {
 		if v.Cmp(maximum) > 0 {
 			c.invalidItem(i, v, fmt.Sprintf("option is larger than capacity value: %s", maximum.String()))
@@ -102,9 +102,9 @@ func (c *checker) invalidItem(i int, v resource.Quantity, detail string) {
 	c.pop()
 }
 
-// requestRange requires that the bounds of validRange do not exceed maximum, the value of the capacity, that the default is
+// checkRequestRange requires that the bounds of validRange do not exceed maximum, the value of the capacity, that the default is
 // within the bounds, and that default and max differ from min by a multiple of step.
-func (c *checker) requestRange(bounds document.Value, defaultQuantity, maximum resource.Quantity) {
+func (c *checker) checkRequestRange(bounds document.Value, defaultQuantity, maximum resource.Quantity) {
 	low, high, step := bounds.Get("min"), bounds.Get("max"), bounds.Get("step")
 	if isAbsentOrNull(low) {
 		c.required("required when validRange is defined", "min")
@@ -127,9 +127,9 @@ func (c *checker) requestRange(bounds document.Value, defaultQuantity, maximum r
 	if first.Add(by); first.Cmp(maximum) > 0 {
 		c.invalid(by.String(), fmt.Sprintf("one step %s is larger than capacity value: %s", first.String(), maximum.String()), "step")
 	}
-	c.wholeSteps(defaultQuantity, minimum, by)
+	c.checkStep(defaultQuantity, minimum, by)
 	if !isAbsentOrNull(high) {
-		c.wholeSteps(quantityValue(high), minimum, by)
+		c.checkStep(quantityValue(high), minimum, by)
 	}
 }
 
@@ -145,9 +145,9 @@ func (c *checker) checkRangeMaximum(greatest, minimum, defaultQuantity, maximum 
 	}
 }
 
-// wholeSteps requires that a quantity differs from minimum by a multiple of step. A step of 0, which makes kube-apiserver
+// checkStep requires that a quantity differs from minimum by a multiple of step. A step of 0, which makes kube-apiserver
 // panic, is rejected.
-func (c *checker) wholeSteps(v, minimum, step resource.Quantity) {
+func (c *checker) checkStep(v, minimum, step resource.Quantity) {
 	if step.Value() == 0 || (v.Value()-minimum.Value())%step.Value() != 0 {
 		c.invalid(v.String(), fmt.Sprintf("value is not a multiple of a given step (%s) from (%s)", step.String(), minimum.String()), "step")
 	}

@@ -34,7 +34,7 @@ func newRulebook() *rulebook {
 // ruleset returns the rules of the built-in kinds, which are compiled on first use.
 var ruleset = sync.OnceValue(func() *rulebook {
 	book := newRulebook()
-	if err := book.read(kinds.Builtin()); err != nil {
+	if err := book.readRules(kinds.Builtin()); err != nil {
 		panic(err) // unreachable: the kind files are embedded, and a test compiles all of them
 	}
 	return book
@@ -58,9 +58,9 @@ type ruleSection struct {
 	block   *block
 }
 
-// read compiles the rules of kind files. It first creates the blocks of all files, because rules can use blocks of other files
+// readRules compiles the rules of kind files. It first creates the blocks of all files, because rules can use blocks of other files
 // by name.
-func (book *rulebook) read(set *kinds.Set) error {
+func (book *rulebook) readRules(set *kinds.Set) error {
 	var all []ruleSection
 	for _, d := range set.All() {
 		sections, err := book.declare(d)
@@ -78,7 +78,7 @@ func (book *rulebook) read(set *kinds.Set) error {
 		if err != nil {
 			return err
 		}
-		statements, rest, err := book.statements(s.block, lines, 1)
+		statements, rest, err := book.parseStatements(s.block, lines, 1)
 		if err == nil && len(rest) > 0 {
 			err = &lineError{rest[0].number, errors.New("expected a smaller indent")}
 		}
@@ -92,19 +92,19 @@ func (book *rulebook) read(set *kinds.Set) error {
 }
 
 // declare creates the blocks of a kind or of a shared type, and returns them with their sections, which are not yet compiled.
-func (book *rulebook) declare(d *kinds.Declaration) (all []ruleSection, err error) {
+func (book *rulebook) declare(d *kinds.Declaration) (sections []ruleSection, err error) {
 	if d.IsKind {
 		return book.declareKind(d)
 	}
 	for _, s := range slices.Concat(d.Sections(kinds.Validation), d.Sections(kinds.Warnings)) {
-		if len(all) > 0 {
+		if len(sections) > 0 {
 			return nil, d.Errorf(d.Line, "expected a type with either validation or warnings, received both; split it")
 		}
 		b := &block{name: d.Name}
 		book.blocks[b.name] = b
-		all = append(all, ruleSection{s, b})
+		sections = append(sections, ruleSection{s, b})
 	}
-	return all, nil
+	return sections, nil
 }
 
 // rulePart is a section that kinds can have, such as validation, and the map of the blocks that it is compiled into. A kind
@@ -115,9 +115,9 @@ type rulePart struct {
 	alwaysPresent bool
 }
 
-// parts returns the sections that a kind can have, depending on its subresources. alwaysPresent is set for the validation of
+// ruleParts returns the sections that a kind can have, depending on its subresources. alwaysPresent is set for the validation of
 // the kind and of its status.
-func (book *rulebook) parts(d *kinds.Declaration) []rulePart {
+func (book *rulebook) ruleParts(d *kinds.Declaration) []rulePart {
 	all := []rulePart{
 		{kinds.Validation, book.kinds, true},
 		{kinds.Warnings, book.warnings, false},
@@ -135,7 +135,7 @@ func (book *rulebook) parts(d *kinds.Declaration) []rulePart {
 
 // declareKind creates the blocks of a kind at each of its versions, and returns them with their sections.
 func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err error) {
-	for _, part := range book.parts(d) {
+	for _, part := range book.ruleParts(d) {
 		sections := d.Sections(part.section)
 		for _, name := range d.Structs(nil) {
 			t, ok := Builtin(openAPINamePrefix + name)
@@ -163,20 +163,20 @@ func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err 
 	return all, nil
 }
 
-// statements parses the statements of a block from the leading lines with the given indent. It returns the lines that
+// parseStatements parses the statements of a block from the leading lines with the given indent. It returns the lines that
 // remain.
-func (book *rulebook) statements(b *block, lines []line, indent int) (list []statement, rest []line, err error) {
+func (book *rulebook) parseStatements(b *block, lines []line, indent int) (list []statement, rest []line, err error) {
 	for len(lines) > 0 && lines[0].indent == indent {
 		l := lines[0]
 		lines = lines[1:]
 		var s statement
 		switch l.words[0].text {
 		case "if":
-			s, lines, err = book.conditional(b, l, lines)
+			s, lines, err = book.parseConditional(b, l, lines)
 		case "else":
 			err = fmt.Errorf("expected if before else")
 		default:
-			s, err = book.line(b, l)
+			s, err = book.parseStatement(b, l)
 		}
 		if err != nil {
 			if _, deeper := err.(*lineError); deeper {
@@ -199,17 +199,17 @@ func (e *lineError) Error() string { return fmt.Sprintf("%d: %v", e.number, e.er
 
 func (e *lineError) Unwrap() error { return e.err }
 
-// conditional parses an if statement: the condition in l, and from lines the indented statements below it and below else. It
+// parseConditional parses an if statement: the condition in l, and from lines the indented statements below it and below else. It
 // returns the lines that remain.
-func (book *rulebook) conditional(b *block, l line, lines []line) (s statement, rest []line, err error) {
+func (book *rulebook) parseConditional(b *block, l line, lines []line) (s statement, rest []line, err error) {
 	if s.condition, err = book.parseCondition(l.words[1:]); err != nil {
 		return s, nil, err
 	}
-	if s.then, lines, err = book.statements(b, lines, l.indent+1); err != nil {
+	if s.then, lines, err = book.parseStatements(b, lines, l.indent+1); err != nil {
 		return s, nil, err
 	}
 	if len(lines) > 0 && lines[0].indent == l.indent && lines[0].words[0].text == "else" {
-		s.otherwise, lines, err = book.statements(b, lines[1:], l.indent+1)
+		s.otherwise, lines, err = book.parseStatements(b, lines[1:], l.indent+1)
 	}
 	if err == nil && len(s.then)+len(s.otherwise) == 0 {
 		err = fmt.Errorf("expected rules below the condition")
@@ -217,9 +217,9 @@ func (book *rulebook) conditional(b *block, l line, lines []line) (s statement, 
 	return s, lines, err
 }
 
-// line parses a statement that is not an if statement, whose syntax is
+// parseStatement parses a statement that is not an if statement, whose syntax is
 // PATH [@PATH] CHECK [ARGUMENT…] [; CHECK [ARGUMENT…]]…
-func (book *rulebook) line(b *block, l line) (s statement, err error) {
+func (book *rulebook) parseStatement(b *block, l line) (s statement, err error) {
 	if s.path, err = readPath(l.words[0].text); err != nil {
 		return s, err
 	}
@@ -238,7 +238,7 @@ func (book *rulebook) line(b *block, l line) (s statement, err error) {
 		for n < len(words) && !words[n-1].end {
 			n++
 		}
-		made, err := book.check(b, words[:n])
+		made, err := book.parseCheck(b, words[:n])
 		if err != nil {
 			return s, err
 		}
@@ -267,13 +267,13 @@ func (s *statement) canSkip(firstCheck string, isOnly bool) bool {
 	return firstCheck == "optional" || firstCheck == "nullable" || isOnly && (firstCheck == "forbidden" || firstCheck == "invalid")
 }
 
-// check parses a check of a statement, whose syntax is CHECK [ARGUMENT…]. CHECK can also be the name of a block, all of whose
+// parseCheck parses a check of a statement, whose syntax is CHECK [ARGUMENT…]. CHECK can also be the name of a block, all of whose
 // rules are then applied.
-func (book *rulebook) check(b *block, words []word) (check, error) {
+func (book *rulebook) parseCheck(b *block, words []word) (check, error) {
 	name := words[0].text
 	if used := book.blocks[name]; used != nil && len(words) == 1 {
-		return func(c *checker, now, old document.Value) bool {
-			c.run(used, now, old)
+		return func(c *checker, value, old document.Value) bool {
+			c.run(used, value, old)
 			return true
 		}, nil
 	}

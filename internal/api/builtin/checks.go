@@ -28,17 +28,17 @@ func (book *rulebook) checkFactories() map[string]checkFactory {
 	all["event-namespace"] = makeEventNamespace
 	all["old"] = book.makeOld
 	for name, f := range formats {
-		all[name] = withoutArguments(func(c *checker, now, _ document.Value) bool {
-			for _, detail := range f.check(now.Text()) {
-				c.invalid(now.Text(), detail) // unlike invalidAll, this does not allocate memory for valid strings
+		all[name] = newPlainCheck(func(c *checker, value, _ document.Value) bool {
+			for _, detail := range f.check(value.Text()) {
+				c.invalid(value.Text(), detail) // unlike invalidAll, this does not allocate memory for valid strings
 			}
 			return true
 		})
 	}
-	for _, irregular := range []map[string]func(c *checker, now, old document.Value){goChecks(), expressionChecks(), statusChecks(), deviceChecks(), goWarnings()} {
+	for _, irregular := range []map[string]func(c *checker, value, old document.Value){goChecks(), expressionChecks(), statusChecks(), deviceChecks(), goWarnings()} {
 		for name, f := range irregular {
-			all[name] = withoutArguments(func(c *checker, now, old document.Value) bool {
-				f(c, now, old)
+			all[name] = newPlainCheck(func(c *checker, value, old document.Value) bool {
+				f(c, value, old)
 				return true
 			})
 		}
@@ -51,41 +51,41 @@ func valueChecks() map[string]checkFactory {
 	return map[string]checkFactory{
 		// Guards report no error, but can skip the remaining checks of the statement.
 		"optional": guard(func(v document.Value) bool { return !isEmpty(v) }),
-		"changed":  withoutArguments(func(c *checker, v, _ document.Value) bool { return !c.updating || !c.isUnchanged(v) }),
+		"changed":  newPlainCheck(func(c *checker, v, _ document.Value) bool { return !c.updating || !c.isUnchanged(v) }),
 		"nullable": guard(func(v document.Value) bool { return !isAbsentOrNull(v) }),
 
-		"required": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"required": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if isEmpty(v) {
 				c.required(detail)
 				return false
 			}
 			return true
 		}),
-		"set": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"set": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if isAbsentOrNull(v) {
 				c.required(detail)
 				return false
 			}
 			return true
 		}),
-		"forbidden": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"forbidden": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if isSetByClient(v) {
 				c.forbidden(detail)
 			}
 			return true
 		}),
-		"invalid": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"invalid": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if isSetByClient(v) {
 				c.invalid(errorValue(v), detail)
 			}
 			return true
 		}),
-		"invalid-empty": withDetail("", func(c *checker, _ document.Value, detail string) bool {
+		"invalid-empty": newDetailCheck("", func(c *checker, _ document.Value, detail string) bool {
 			c.invalid("", detail)
 			return true
 		}),
-		"immutable": withDetail("field is immutable", immutable),
-		"frozen": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"immutable": newDetailCheck("field is immutable", checkImmutable),
+		"frozen": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if c.updating && !c.isUnchanged(v) {
 				c.forbidden(detail)
 			}
@@ -108,7 +108,7 @@ func valueChecks() map[string]checkFactory {
 	}
 }
 
-func withoutArguments(made check) checkFactory {
+func newPlainCheck(made check) checkFactory {
 	return func(args []string) (check, error) {
 		if len(args) > 0 {
 			return nil, fmt.Errorf("expected no arguments, received %q", args)
@@ -118,15 +118,15 @@ func withoutArguments(made check) checkFactory {
 }
 
 func guard(passes func(document.Value) bool) checkFactory {
-	return withoutArguments(func(_ *checker, now, _ document.Value) bool { return passes(now) })
+	return newPlainCheck(func(_ *checker, value, _ document.Value) bool { return passes(value) })
 }
 
-// withDetail returns the factory of a check whose only argument is the detail of its error; defaultDetail is used if the
+// newDetailCheck returns the factory of a check whose only argument is the detail of its error; defaultDetail is used if the
 // argument is omitted.
-func withDetail(defaultDetail string, made func(*checker, document.Value, string) bool) checkFactory {
+func newDetailCheck(defaultDetail string, run func(*checker, document.Value, string) bool) checkFactory {
 	return func(args []string) (check, error) {
 		detail, err := parseDetail(args, defaultDetail)
-		return func(c *checker, now, _ document.Value) bool { return made(c, now, detail) }, err
+		return func(c *checker, value, _ document.Value) bool { return run(c, value, detail) }, err
 	}
 }
 
@@ -159,8 +159,8 @@ func makeEnum(args []string) (check, error) {
 	if len(args) == 0 {
 		return nil, fmt.Errorf("expected the allowed strings")
 	}
-	return func(c *checker, now, _ document.Value) bool {
-		if text := now.Text(); !slices.Contains(args, text) {
+	return func(c *checker, value, _ document.Value) bool {
+		if text := value.Text(); !slices.Contains(args, text) {
 			c.unsupported(text, args)
 			return false
 		}
@@ -191,8 +191,8 @@ func makeBound(args []string, defaultDetail string, within func(n, limit int64) 
 		return nil, err
 	}
 	detail, err := parseDetail(args[1:], fmt.Sprintf(defaultDetail, limit))
-	return func(c *checker, now, _ document.Value) bool {
-		if n := intValue(now); !within(n, limit) {
+	return func(c *checker, value, _ document.Value) bool {
+		if n := intValue(value); !within(n, limit) {
 			c.invalid(n, detail)
 		}
 		return true
@@ -212,8 +212,8 @@ func makeRange(args []string) (check, error) {
 		return nil, err
 	}
 	detail, err := parseDetail(args[2:], validation.InclusiveRangeError(int(low), int(high)))
-	return func(c *checker, now, _ document.Value) bool {
-		if n := intValue(now); n < low || n > high {
+	return func(c *checker, value, _ document.Value) bool {
+		if n := intValue(value); n < low || n > high {
 			c.invalid(n, detail)
 		}
 		return true
@@ -229,8 +229,8 @@ func oneNumber(args []string) (int, error) {
 
 func makeMaxLength(args []string) (check, error) {
 	maximum, err := oneNumber(args)
-	return func(c *checker, now, _ document.Value) bool {
-		if len(now.Text()) > maximum {
+	return func(c *checker, value, _ document.Value) bool {
+		if len(value.Text()) > maximum {
 			c.tooLong(maximum)
 		}
 		return true
@@ -239,9 +239,9 @@ func makeMaxLength(args []string) (check, error) {
 
 func makeMaxItems(args []string) (check, error) {
 	maximum, err := oneNumber(args)
-	return func(c *checker, now, _ document.Value) bool {
-		if now.Len() > maximum {
-			e := field.TooMany(nil, now.Len(), maximum)
+	return func(c *checker, value, _ document.Value) bool {
+		if value.Len() > maximum {
+			e := field.TooMany(nil, value.Len(), maximum)
 			c.fail(e.Type, e.BadValue, e.Detail)
 		}
 		return true
@@ -270,9 +270,9 @@ func makeValue(args []string) (check, error) {
 		return nil, fmt.Errorf("expected the allowed strings and the error detail")
 	}
 	allowed, detail := args[:len(args)-1], args[len(args)-1]
-	return func(c *checker, now, _ document.Value) bool {
-		if !slices.Contains(allowed, scalarText(now)) {
-			c.invalid(errorValue(now), detail)
+	return func(c *checker, value, _ document.Value) bool {
+		if !slices.Contains(allowed, scalarText(value)) {
+			c.invalid(errorValue(value), detail)
 			return false
 		}
 		return true
@@ -287,13 +287,13 @@ func makeUnique(args []string) (check, error) {
 	if len(args) > 0 && !validOnly {
 		return nil, fmt.Errorf("expected among-valid or no argument, received %q", args)
 	}
-	return func(c *checker, now, _ document.Value) bool {
+	return func(c *checker, value, _ document.Value) bool {
 		name := ""
 		if last := c.path[len(c.path)-1]; last.kind == stepField {
 			name = last.name
 		}
-		if i := c.firstIndex(c.list, name, now.Text(), validOnly); i >= 0 && i < c.item {
-			c.duplicate(errorValue(now))
+		if i := c.firstIndex(c.list, name, value.Text(), validOnly); i >= 0 && i < c.item {
+			c.duplicate(errorValue(value))
 			return false
 		}
 		return true
@@ -306,13 +306,13 @@ func makeAmong(args []string) (check, error) {
 	if len(args) == 0 || len(args)%3 != 0 {
 		return nil, fmt.Errorf("expected TYPE LIST FIELD, received %q", args)
 	}
-	return func(c *checker, now, _ document.Value) bool {
+	return func(c *checker, value, _ document.Value) bool {
 		for a := args; len(a) > 0; a = a[3:] {
-			if outer, _, ok := c.enclosing(a[0]); ok && c.firstIndex(outer.Get(a[1]), a[2], now.Text(), true) >= 0 {
+			if outer, _, ok := c.enclosing(a[0]); ok && c.firstIndex(outer.Get(a[1]), a[2], value.Text(), true) >= 0 {
 				return true
 			}
 		}
-		c.fail(field.ErrorTypeNotFound, now.Text(), "")
+		c.fail(field.ErrorTypeNotFound, value.Text(), "")
 		return true
 	}, nil
 }
@@ -323,8 +323,8 @@ func makeOnly(args []string) (check, error) {
 		return nil, fmt.Errorf("expected fields and the error detail")
 	}
 	allowed, detail := args[:len(args)-1], args[len(args)-1]
-	return func(c *checker, now, _ document.Value) bool {
-		for name, value := range now.Fields() {
+	return func(c *checker, current, _ document.Value) bool {
+		for name, value := range current.Fields() {
 			if !slices.Contains(allowed, name) && !isEmpty(value) {
 				c.forbidden(detail, name)
 			}
@@ -339,9 +339,9 @@ func makeNotMoreThan(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected a sibling field and the error detail, received %q", args)
 	}
-	return func(c *checker, now, _ document.Value) bool {
-		if beside := c.scopes[len(c.scopes)-1].now.Get(args[0]); intValue(now) > intValue(beside) {
-			c.invalid(intValue(now), args[1])
+	return func(c *checker, value, _ document.Value) bool {
+		if beside := c.scopes[len(c.scopes)-1].value.Get(args[0]); intValue(value) > intValue(beside) {
+			c.invalid(intValue(value), args[1])
 		}
 		return true
 	}, nil

@@ -17,10 +17,10 @@ var addressName = format{nil, func(s string) (problems []string) {
 
 const oneCIDRPerFamilyDetail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 
-// serviceCIDRs requires that a ServiceCIDR has one CIDR, or one of each IP family. An update may only add a second family.
-func serviceCIDRs(c *checker, cidrs, _ document.Value) {
+// checkServiceCIDRs requires that a ServiceCIDR has one CIDR, or one of each IP family. An update may only add a second family.
+func checkServiceCIDRs(c *checker, cidrs, _ document.Value) {
 	if !c.updating {
-		c.newServiceCIDRs(cidrs)
+		c.checkNewServiceCIDRs(cidrs)
 		return
 	}
 	old := c.scopes[0].old.Lookup("spec", "cidrs")
@@ -39,13 +39,13 @@ func serviceCIDRs(c *checker, cidrs, _ document.Value) {
 			c.invalid(cidrs.At(0).Text(), "field is immutable")
 			c.pop()
 		}
-		c.newServiceCIDRs(cidrs)
+		c.checkNewServiceCIDRs(cidrs)
 	default:
 		c.invalid(errorValue(cidrs), "field is immutable")
 	}
 }
 
-func (c *checker) newServiceCIDRs(cidrs document.Value) {
+func (c *checker) checkNewServiceCIDRs(cidrs document.Value) {
 	switch n := cidrs.Len(); {
 	case n == 0:
 		c.required("at least one CIDR required")

@@ -17,7 +17,7 @@ const maxUserPriority = 1_000_000_000
 // systemPriorities maps the names of the system's PriorityClasses to their required values.
 var systemPriorities = map[string]int64{"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 
-func priorityValue(c *checker, class, _ document.Value) {
+func checkPriorityValue(c *checker, class, _ document.Value) {
 	name, value := class.Lookup("metadata", "name").Text(), intValue(class.Get("value"))
 	if !strings.HasPrefix(name, systemPriority) {
 		if value > maxUserPriority {
@@ -40,16 +40,16 @@ func priorityValue(c *checker, class, _ document.Value) {
 	}
 }
 
-// overhead validates overhead.podFixed of a RuntimeClass like the resource limits of a container.
-func overhead(c *checker, o, _ document.Value) {
+// checkOverhead validates overhead.podFixed of a RuntimeClass like the resource limits of a container.
+func checkOverhead(c *checker, o, _ document.Value) {
 	fixed := o.Get("podFixed")
 	if !isAbsentOrNull(fixed) {
-		c.requirements(document.NewMap(document.Field{Name: "limits", Value: fixed}), c.containerResourceName)
+		c.checkRequirements(document.NewMap(document.Field{Name: "limits", Value: fixed}), c.checkContainerResourceName)
 	}
 }
 
-// uniqueTolerations rejects a toleration that differs from an earlier toleration only in tolerationSeconds.
-func uniqueTolerations(c *checker, tolerations, _ document.Value) {
+// checkUniqueTolerations rejects a toleration that differs from an earlier toleration only in tolerationSeconds.
+func checkUniqueTolerations(c *checker, tolerations, _ document.Value) {
 	seen := map[[4]string]bool{}
 	for i, t := range tolerations.Items() {
 		key := [4]string{t.Get("key").Text(), t.Get("operator").Text(), t.Get("value").Text(), t.Get("effect").Text()}
@@ -66,8 +66,8 @@ func uniqueTolerations(c *checker, tolerations, _ document.Value) {
 // domain-qualified name.
 var leaseStrategies = []string{"OldestEmulationVersion"}
 
-func leaseStrategy(c *checker, now, _ document.Value) {
-	text := now.Text()
+func checkLeaseStrategy(c *checker, value, _ document.Value) {
+	text := value.Text()
 	if strings.Contains(text, "/") {
 		c.invalidAll(text, formats["qualified-name"].check(text))
 	} else if !slices.Contains(leaseStrategies, text) {

@@ -10,28 +10,28 @@ import (
 // maxDataBytes is the maximum total size in bytes of the decoded values of a ConfigMap or Secret.
 const maxDataBytes = 1 << 20
 
-// frozenData rejects changes of ConfigMaps and Secrets whose old version is immutable. It also rejects that an absent map
+// checkFrozenData rejects changes of ConfigMaps and Secrets whose old version is immutable. It also rejects that an absent map
 // becomes an empty map; the reverse is allowed, because it is caused by clients that omit empty fields.
-func frozenData(c *checker, now, old document.Value) {
+func checkFrozenData(c *checker, value, old document.Value) {
 	const detail = "field is immutable when `immutable` is set"
-	if !now.Get("immutable").Bool() {
+	if !value.Get("immutable").Bool() {
 		c.forbidden(detail, "immutable")
 	}
 	for _, name := range []string{"data", "binaryData"} {
-		is, was := now.Get(name), old.Get(name)
-		if t, _ := fieldType(c.kind, name); !semanticEqual(t, false, is, was) || isAbsentOrNull(was) && !isAbsentOrNull(is) {
+		currentSpec, oldValue := value.Get(name), old.Get(name)
+		if t, _ := fieldType(c.kind, name); !semanticEqual(t, false, currentSpec, oldValue) || isAbsentOrNull(oldValue) && !isAbsentOrNull(currentSpec) {
 			c.forbidden(detail, name)
 		}
 	}
 }
 
-func notInBinary(c *checker, _, _ document.Value) {
-	if object := c.innermost(); !isAbsentOrNull(object.Get("binaryData").Get(c.key())) {
+func checkNotInBinary(c *checker, _, _ document.Value) {
+	if object := c.innermostValue(); !isAbsentOrNull(object.Get("binaryData").Get(c.key())) {
 		c.invalid(c.key(), "duplicate of key present in binaryData")
 	}
 }
 
-func configMapSize(c *checker, object, _ document.Value) {
+func checkConfigMapSize(c *checker, object, _ document.Value) {
 	size := 0
 	for _, value := range object.Get("data").Fields() {
 		size += len(value.Text())
@@ -41,7 +41,7 @@ func configMapSize(c *checker, object, _ document.Value) {
 	}
 }
 
-func secretSize(c *checker, data, _ document.Value) {
+func checkSecretSize(c *checker, data, _ document.Value) {
 	if decodedSize(data) > maxDataBytes {
 		c.tooLong(maxDataBytes)
 	}
@@ -69,13 +69,13 @@ var secretKeys = map[string][]string{
 	"kubernetes.io/basic-auth":       {"username", "password"},
 }
 
-func secretType(c *checker, secret, _ document.Value) {
+func checkSecretType(c *checker, secret, _ document.Value) {
 	kind, data := secret.Get("type").Text(), secret.Get("data")
 	const account = "kubernetes.io/service-account.name"
 	if kind == "kubernetes.io/service-account-token" && secret.Lookup("metadata", "annotations", account).Text() == "" {
 		c.push("metadata")
 		c.push("annotations")
-		c.missingKey(account)
+		c.requireKey(account)
 		c.pop()
 		c.pop()
 	}
@@ -94,20 +94,20 @@ func secretType(c *checker, secret, _ document.Value) {
 	for _, key := range keys {
 		value := data.Get(key)
 		if isAbsentOrNull(value) || kind == "kubernetes.io/ssh-auth" && value.Text() == "" {
-			c.missingKey(key)
+			c.requireKey(key)
 		} else if key[0] == '.' {
-			c.jsonObject(key, value.Text())
+			c.checkJSONObject(key, value.Text())
 		}
 	}
 }
 
-func (c *checker) missingKey(key string) {
+func (c *checker) requireKey(key string) {
 	c.pushKey(key)
 	c.required("")
 	c.pop()
 }
 
-func (c *checker) jsonObject(key, text string) {
+func (c *checker) checkJSONObject(key, text string) {
 	content, err := base64.StdEncoding.DecodeString(text)
 	if err == nil {
 		err = json.Unmarshal(content, &map[string]any{})

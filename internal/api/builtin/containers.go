@@ -9,19 +9,19 @@ import (
 )
 
 // countPresent returns the number of named fields of a map that are neither absent nor null.
-func countPresent(of document.Value, names ...string) (n int) {
+func countPresent(value document.Value, names ...string) (n int) {
 	for _, name := range names {
-		if !isAbsentOrNull(of.Get(name)) {
+		if !isAbsentOrNull(value.Get(name)) {
 			n++
 		}
 	}
 	return n
 }
 
-// envSources requires that valueFrom of an environment variable has exactly one source, and that value is empty.
-func envSources(c *checker, from, _ document.Value) {
+// checkEnvSources requires that valueFrom of an environment variable has exactly one source, and that value is empty.
+func checkEnvSources(c *checker, valueFrom, _ document.Value) {
 	variable, _, _ := c.enclosing("EnvVar")
-	switch n := countPresent(from, "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"); {
+	switch n := countPresent(valueFrom, "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"); {
 	case n == 0:
 		c.invalid("", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`")
 	case variable.Get("value").Text() != "":
@@ -31,10 +31,10 @@ func envSources(c *checker, from, _ document.Value) {
 	}
 }
 
-func envFromSources(c *checker, from, _ document.Value) {
+func checkEnvFromSources(c *checker, source, _ document.Value) {
 	item := c.path[len(c.path)-1]
 	c.pop() // kube-apiserver reports the error at the list
-	switch countPresent(from, "configMapRef", "secretRef") {
+	switch countPresent(source, "configMapRef", "secretRef") {
 	case 0:
 		c.invalid("", "must specify one of: `configMapRef` or `secretRef`")
 	case 2:
@@ -64,9 +64,9 @@ var (
 	}
 )
 
-func fieldRef(c *checker, ref, _ document.Value) { c.fieldReference(ref, fieldsForEnv) }
+func checkFieldRef(c *checker, ref, _ document.Value) { c.checkFieldReference(ref, fieldsForEnv) }
 
-func (c *checker) fieldReference(ref document.Value, allowed []string) {
+func (c *checker) checkFieldReference(ref document.Value, allowed []string) {
 	version, fieldPath := ref.Get("apiVersion").Text(), ref.Get("fieldPath").Text()
 	switch {
 	case version == "":
@@ -79,7 +79,7 @@ func (c *checker) fieldReference(ref document.Value, allowed []string) {
 		c.invalid(fieldPath, "error converting fieldPath: unsupported pod version: "+version, "fieldPath")
 		return
 	}
-	name, key, hasKey := subscript(fieldPath)
+	name, key, hasKey := splitSubscript(fieldPath)
 	switch {
 	case hasKey && name == "metadata.annotations":
 		c.invalidAll(strings.ToLower(key), formats["qualified-name"].check(strings.ToLower(key)))
@@ -95,9 +95,9 @@ func (c *checker) fieldReference(ref document.Value, allowed []string) {
 	}
 }
 
-// subscript splits a field path with a subscript, such as metadata.labels['app'], into name and key; ok is false if the path
+// splitSubscript splits a field path with a subscript, such as metadata.labels['app'], into name and key; ok is false if the path
 // has no subscript.
-func subscript(path string) (name, key string, ok bool) {
+func splitSubscript(path string) (name, key string, ok bool) {
 	rest, ok := strings.CutSuffix(path, "']")
 	if !ok {
 		return path, "", false
@@ -109,9 +109,9 @@ func subscript(path string) (name, key string, ok bool) {
 	return name, key, true
 }
 
-func resourceRef(c *checker, ref, _ document.Value) { c.resourceReference(ref, false) }
+func checkResourceRef(c *checker, ref, _ document.Value) { c.checkResourceReference(ref, false) }
 
-func (c *checker) resourceReference(ref document.Value, ofVolume bool) {
+func (c *checker) checkResourceReference(ref document.Value, ofVolume bool) {
 	name := ref.Get("resource").Text()
 	isHugePages := slices.ContainsFunc(hugePagesAmounts, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 	switch {
@@ -122,10 +122,10 @@ func (c *checker) resourceReference(ref document.Value, ofVolume bool) {
 	case !slices.Contains(containerAmounts, name) && !isHugePages:
 		c.unsupported(name, containerAmounts, "resource")
 	}
-	c.divisor(name, isHugePages, ref.Get("divisor").Text())
+	c.checkDivisor(name, isHugePages, ref.Get("divisor").Text())
 }
 
-func (c *checker) divisor(name string, isHugePages bool, divisor string) {
+func (c *checker) checkDivisor(name string, isHugePages bool, divisor string) {
 	amount, err := ParseQuantity(divisor)
 	if err != nil || amount.IsZero() {
 		return
@@ -152,9 +152,9 @@ func (c *checker) divisor(name string, isHugePages bool, divisor string) {
 	}
 }
 
-// volumeNamed returns the volume of the enclosing pod spec with the given name, if it is valid; ok is false if there is none. For a
+// findVolume returns the volume of the enclosing pod spec with the given name, if it is valid; ok is false if there is none. For a
 // volume claim template of an enclosing StatefulSet it returns an absent volume and true.
-func (c *checker) volumeNamed(name string) (volume document.Value, ok bool) {
+func (c *checker) findVolume(name string) (volume document.Value, ok bool) {
 	if spec, _, inside := c.enclosing("StatefulSetSpec"); inside {
 		for _, claim := range spec.Get("volumeClaimTemplates").Items() {
 			if claim.Lookup("metadata", "name").Text() == name {
@@ -170,13 +170,13 @@ func (c *checker) volumeNamed(name string) (volume document.Value, ok bool) {
 	return document.Value{}, false
 }
 
-func mountedVolume(c *checker, now, _ document.Value) {
-	if _, ok := c.volumeNamed(now.Text()); !ok {
-		c.notFound(now.Text())
+func checkMountedVolume(c *checker, value, _ document.Value) {
+	if _, ok := c.findVolume(value.Text()); !ok {
+		c.notFound(value.Text())
 	}
 }
 
-func mountPath(c *checker, mount, _ document.Value) {
+func checkMountPath(c *checker, mount, _ document.Value) {
 	name, at := mount.Get("name").Text(), mount.Get("mountPath").Text()
 	if i := c.firstIndex(c.list, "mountPath", at, false); i >= 0 && i < c.item {
 		c.invalid(at, "must be unique", "mountPath")
@@ -191,7 +191,7 @@ func mountPath(c *checker, mount, _ document.Value) {
 	}
 }
 
-func mountPropagation(c *checker, mount, _ document.Value) {
+func checkMountPropagation(c *checker, mount, _ document.Value) {
 	mode := mount.Get("mountPropagation").Text()
 	if modes := []string{"Bidirectional", "HostToContainer", "None"}; !slices.Contains(modes, mode) {
 		c.unsupported(mode, modes)
@@ -202,7 +202,7 @@ func mountPropagation(c *checker, mount, _ document.Value) {
 	}
 }
 
-func recursiveReadOnly(c *checker, mount, _ document.Value) {
+func checkRecursiveReadOnly(c *checker, mount, _ document.Value) {
 	switch mode := mount.Get("recursiveReadOnly").Text(); mode {
 	case "Disabled":
 	case "Enabled", "IfPossible":
@@ -217,14 +217,14 @@ func recursiveReadOnly(c *checker, mount, _ document.Value) {
 	}
 }
 
-func volumeDevice(c *checker, device, _ document.Value) {
+func checkVolumeDevice(c *checker, device, _ document.Value) {
 	name, at := device.Get("name").Text(), device.Get("devicePath").Text()
 	if name == "" {
 		c.required("", "name")
 	} else if i := c.firstIndex(c.list, "name", name, false); i >= 0 && i < c.item {
 		c.invalid(name, "must be unique", "name")
 	}
-	volume, found := c.volumeNamed(name)
+	volume, found := c.findVolume(name)
 	switch {
 	case !found:
 		c.notFound(name, "name")
@@ -250,7 +250,7 @@ func volumeDevice(c *checker, device, _ document.Value) {
 	}
 }
 
-func sleepSeconds(c *checker, action, _ document.Value) {
+func checkSleepSeconds(c *checker, action, _ document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	grace := spec.Get("terminationGracePeriodSeconds")
 	maximum := intValue(grace)

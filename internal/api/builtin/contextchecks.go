@@ -26,37 +26,37 @@ func contextChecks() map[string]checkFactory {
 
 		// Unlike the check "required", this check does not skip the remaining checks: kube-apiserver validates some empty
 		// strings nevertheless.
-		"required-and-continue": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"required-and-continue": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if isEmpty(v) {
 				c.required(detail)
 			}
 			return true
 		}),
-		"flag-forbidden": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"flag-forbidden": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if v.Bool() {
 				c.forbidden(detail)
 			}
 			return true
 		}),
-		"invalid-given": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"invalid-given": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if !isAbsentOrNull(v) {
-				c.invalid(errorValue(c.innermost()), detail)
+				c.invalid(errorValue(c.innermostValue()), detail)
 			}
 			return true
 		}),
-		"nonempty-selector": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"nonempty-selector": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if !isAbsentOrNull(v) && v.Get("matchLabels").Len()+v.Get("matchExpressions").Len() == 0 {
 				c.invalid(errorValue(v), detail)
 			}
 			return true
 		}),
-		"valid-selector": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"valid-selector": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if matchSelector(v, document.Value{}) == selectorInvalid {
 				c.invalid(errorValue(v), detail)
 			}
 			return true
 		}),
-		"no-slash": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"no-slash": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if strings.Contains(v.Text(), "/") {
 				c.invalid(v.Text(), detail)
 			}
@@ -65,8 +65,8 @@ func contextChecks() map[string]checkFactory {
 	}
 }
 
-// innermost returns the value of the block whose statement is running.
-func (c *checker) innermost() document.Value { return c.scopes[len(c.scopes)-1].now }
+// innermostValue returns the value of the block whose statement is running.
+func (c *checker) innermostValue() document.Value { return c.scopes[len(c.scopes)-1].value }
 
 // makeUnion returns a check that requires exactly one of several fields. The arguments are the error detail for more than one
 // field, the error detail for none, and the members (see unionMember). Only the first member that is set is validated,
@@ -77,16 +77,16 @@ func (book *rulebook) makeUnion(args []string) (check, error) {
 	}
 	var members []unionMember
 	for _, arg := range args[2:] {
-		m, err := book.unionMember(arg)
+		m, err := book.parseUnionMember(arg)
 		if err != nil {
 			return nil, err
 		}
 		members = append(members, m)
 	}
-	return func(c *checker, now, old document.Value) bool {
+	return func(c *checker, current, old document.Value) bool {
 		found := false
 		for _, m := range members {
-			value := now.Get(m.name)
+			value := current.Get(m.name)
 			if isAbsentOrNull(value) {
 				continue
 			}
@@ -119,8 +119,8 @@ type unionMember struct {
 	always bool
 }
 
-// unionMember parses a member of a union, whose syntax is FIELD[!][/CONFLICT-NAME][:BLOCK[@ERROR-NAME]]; ! sets always.
-func (book *rulebook) unionMember(text string) (m unionMember, err error) {
+// parseUnionMember parses a member of a union, whose syntax is FIELD[!][/CONFLICT-NAME][:BLOCK[@ERROR-NAME]]; ! sets always.
+func (book *rulebook) parseUnionMember(text string) (m unionMember, err error) {
 	name, rules, has := strings.Cut(text, ":")
 	rules, errorName, hasErrorName := strings.Cut(rules, "@")
 	if has && book.blocks[rules] == nil {
@@ -140,8 +140,8 @@ func (book *rulebook) unionMember(text string) (m unionMember, err error) {
 
 // makeUnsupported returns a check that rejects every value with an error of type NotSupported; args are the supported values.
 func makeUnsupported(args []string) (check, error) {
-	return func(c *checker, now, _ document.Value) bool {
-		c.unsupported(errorValue(now), args)
+	return func(c *checker, value, _ document.Value) bool {
+		c.unsupported(errorValue(value), args)
 		return true
 	}, nil
 }
@@ -151,9 +151,9 @@ func makeNotEqual(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected a string and the error detail, received %q", args)
 	}
-	return func(c *checker, now, _ document.Value) bool {
-		if now.Text() == args[0] {
-			c.invalid(now.Text(), args[1])
+	return func(c *checker, value, _ document.Value) bool {
+		if value.Text() == args[0] {
+			c.invalid(value.Text(), args[1])
 		}
 		return true
 	}, nil
@@ -165,8 +165,8 @@ func makeFrozenExcept(args []string) (check, error) {
 	if len(args) < 2 {
 		return nil, fmt.Errorf("expected the error detail and fields")
 	}
-	return func(c *checker, now, old document.Value) bool {
-		if c.updating && !equalExcept(c.currentType(), now, old, args[1:]) {
+	return func(c *checker, value, old document.Value) bool {
+		if c.updating && !equalExcept(c.currentType(), value, old, args[1:]) {
 			c.forbidden(args[0])
 		}
 		return true
@@ -174,7 +174,7 @@ func makeFrozenExcept(args []string) (check, error) {
 }
 
 // equalExcept reports whether two values of a type are semantically equal in all fields except the named ones.
-func equalExcept(t *Type, now, old document.Value, except []string) bool {
+func equalExcept(t *Type, current, old document.Value, except []string) bool {
 	differs := func(from, other document.Value) bool {
 		for name, value := range from.Fields() {
 			if slices.Contains(except, name) {
@@ -186,7 +186,7 @@ func equalExcept(t *Type, now, old document.Value, except []string) bool {
 		}
 		return false
 	}
-	return !differs(now, old) && !differs(old, now)
+	return !differs(current, old) && !differs(old, current)
 }
 
 // currentType returns the type of the value at the current path; nil if the path is not in the kind's type.
@@ -211,9 +211,9 @@ func makeSelectedBy(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected the field of the selector and the error detail, received %q", args)
 	}
-	return func(c *checker, now, _ document.Value) bool {
-		if matchSelector(c.innermost().Get(args[0]), now) == selectorDiffers {
-			c.invalid(errorMap(now), args[1])
+	return func(c *checker, value, _ document.Value) bool {
+		if matchSelector(c.innermostValue().Get(args[0]), value) == selectorDiffers {
+			c.invalid(errorMap(value), args[1])
 		}
 		return true
 	}, nil
@@ -226,26 +226,26 @@ func (c *checker) notFound(bad any, below ...string) {
 // quantityChecks returns the factories of the checks of quantities and of integers or percentages.
 func quantityChecks() map[string]checkFactory {
 	return map[string]checkFactory{
-		"not-zero": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"not-zero": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if intOrPercent(v) == 0 {
 				c.invalid(errorValue(v), detail)
 			}
 			return true
 		}),
-		"quantity-forbidden": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"quantity-forbidden": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if strings.HasPrefix(v.Text(), "-") {
 				c.forbidden(detail)
 			}
 			return true
 		}),
-		"positive-quantity": withDetail("must be greater than zero", func(c *checker, v document.Value, detail string) bool {
+		"positive-quantity": newDetailCheck("must be greater than zero", func(c *checker, v document.Value, detail string) bool {
 			// Quantities that ParseQuantity rejects as too long are treated as positive.
 			if q, err := ParseQuantity(v.Text()); err == nil && q.Sign() <= 0 {
 				c.invalid(q.String(), detail)
 			}
 			return true
 		}),
-		"quantity-not-negative": withDetail("must be greater than or equal to 0", func(c *checker, v document.Value, detail string) bool {
+		"quantity-not-negative": newDetailCheck("must be greater than or equal to 0", func(c *checker, v document.Value, detail string) bool {
 			if q := quantityValue(v); q.Sign() < 0 {
 				c.invalid(q.String(), detail)
 			}
@@ -258,20 +258,20 @@ func quantityChecks() map[string]checkFactory {
 // statement.
 func reportChecks() map[string]checkFactory {
 	return map[string]checkFactory{
-		"report-required": withDetail("", func(c *checker, _ document.Value, detail string) bool {
+		"report-required": newDetailCheck("", func(c *checker, _ document.Value, detail string) bool {
 			c.required(detail)
 			return true
 		}),
-		"report-forbidden": withDetail("", func(c *checker, _ document.Value, detail string) bool {
+		"report-forbidden": newDetailCheck("", func(c *checker, _ document.Value, detail string) bool {
 			c.forbidden(detail)
 			return true
 		}),
 		// The error of report-denied has no field, as in kube-apiserver.
-		"report-denied": withDetail("", func(c *checker, _ document.Value, detail string) bool {
+		"report-denied": newDetailCheck("", func(c *checker, _ document.Value, detail string) bool {
 			c.errs = append(c.errs, field.Forbidden(field.NewPath(""), detail))
 			return true
 		}),
-		"report-invalid": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"report-invalid": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			c.invalid(errorValue(v), detail)
 			return true
 		}),

@@ -14,14 +14,14 @@ func CheckMetadata(obj, old document.Value, namespaced bool) (general, custom fi
 	c := checkers.Get().(*checker)
 	c.namespaced, c.updating = namespaced, !isAbsentOrNull(old)
 	c.push("metadata")
-	now, was := obj.Get("metadata"), old.Get("metadata")
+	value, oldValue := obj.Get("metadata"), old.Get("metadata")
 	if c.updating {
-		c.checkMeta(now, pathSegment)
-		c.checkUpdatedMeta(now, was)
+		c.checkMeta(value, pathSegment)
+		c.checkUpdatedMeta(value, oldValue)
 		general, c.errs = c.errs, nil
-		c.checkUpdatedMeta(now, was)
+		c.checkUpdatedMeta(value, oldValue)
 	} else {
-		c.checkCreatedMeta(now, nameFormats["dns-subdomain"])
+		c.checkCreatedMeta(value, nameFormats["dns-subdomain"])
 	}
 	custom = c.errs
 	c.reset()
@@ -34,10 +34,10 @@ var embeddedName = nameFormat{pathSegment, format{isDNSSubdomain, content.IsPath
 
 // CheckEmbeddedMetadata returns the errors of the metadata of a resource that is embedded in a custom resource. place is the
 // path of the metadata. The name and the namespace are optional.
-func CheckEmbeddedMetadata(metadata document.Value, place string) field.ErrorList {
+func CheckEmbeddedMetadata(metadata document.Value, path string) field.ErrorList {
 	c := checkers.Get().(*checker)
 	c.namespaced = metadata.Get("namespace").Text() != ""
-	c.push(place)
+	c.push(path)
 	if metadata.Get("name").Text() == "" {
 		metadata = metadata.With("name", document.NewString("nameless"))
 	}

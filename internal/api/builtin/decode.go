@@ -46,45 +46,45 @@ type decoder struct {
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-func (r *decoder) release() {
-	r.b.Reset()
-	clear(r.path[:cap(r.path)])
-	r.path, r.unknown, r.root = r.path[:0], nil, nil
-	decoders.Put(r)
+func (d *decoder) release() {
+	d.b.Reset()
+	clear(d.path[:cap(d.path)])
+	d.path, d.unknown, d.root = d.path[:0], nil, nil
+	decoders.Put(d)
 }
 
-func (r *decoder) read(t *Type, v document.Value) (document.Value, error) {
+func (d *decoder) read(t *Type, v document.Value) (document.Value, error) {
 	kind := v.Kind()
 	switch t.Kind {
 	case Struct:
 		if kind == document.Map {
-			return r.readStruct(t, v)
+			return d.readStruct(t, v)
 		}
 	case List:
 		if kind == document.List {
-			return r.readList(t, v)
+			return d.readList(t, v)
 		}
 	case Map:
 		if kind == document.Map {
-			return r.readMap(t, v)
+			return d.readMap(t, v)
 		}
 	case Raw, Fields:
 		return v, nil
 	default:
-		return r.readScalar(t, v)
+		return d.readScalar(t, v)
 	}
-	return v, r.wrongKind(t, v)
+	return v, d.newKindError(t, v)
 }
 
 // readStruct decodes the fields of a struct. It is a merge join of the value's fields with the fields of the type, both
 // sorted by name.
-func (r *decoder) readStruct(t *Type, v document.Value) (document.Value, error) {
+func (d *decoder) readStruct(t *Type, v document.Value) (document.Value, error) {
 	if fastdoc.IsUnparsed(v) {
 		return v, nil
 	}
-	change := r.b.Rebuild(v)
+	change := d.b.Rebuild(v)
 	fields, next := t.Fields, 0
-	depth := len(r.path)
+	depth := len(d.path)
 	for i := range v.Len() {
 		name, value := v.Field(i)
 		for next < len(fields) && fields[next].Name < name {
@@ -94,13 +94,13 @@ func (r *decoder) readStruct(t *Type, v document.Value) (document.Value, error) 
 		if next < len(fields) && fields[next].Name == name {
 			var err error
 			f := &fields[next]
-			r.path = append(r.path, pathStep{name: name, parent: t, field: f})
-			if read, err = r.readField(f, value); err != nil {
+			d.path = append(d.path, pathStep{name: name, parent: t, field: f})
+			if read, err = d.readField(f, value); err != nil {
 				return v, err
 			}
-			r.path = r.path[:depth]
+			d.path = d.path[:depth]
 		} else {
-			r.addUnknown(name)
+			d.addUnknown(name)
 		}
 		change.Add(i, name, read, value)
 	}
@@ -109,17 +109,17 @@ func (r *decoder) readStruct(t *Type, v document.Value) (document.Value, error) 
 
 // addUnknown records the path of an unknown field, unless the maximum number of unknown fields that Kubernetes reports is
 // reached.
-func (r *decoder) addUnknown(name string) {
+func (d *decoder) addUnknown(name string) {
 	const maximum = 100
-	if len(r.unknown) < maximum {
-		r.unknown = append(r.unknown, r.pathTo(name))
+	if len(d.unknown) < maximum {
+		d.unknown = append(d.unknown, d.pathTo(name))
 	}
 }
 
 // readField decodes the value of a struct field. It returns an absent value for a null that Go does not encode.
-func (r *decoder) readField(f *Field, v document.Value) (document.Value, error) {
+func (d *decoder) readField(f *Field, v document.Value) (document.Value, error) {
 	if !v.IsNull() {
-		return r.read(f.Type, v)
+		return d.read(f.Type, v)
 	}
 	if f.Always && f.zeroIsNull() {
 		return v, nil
@@ -138,50 +138,50 @@ func (t *Type) zeroIsNull() bool {
 	return false
 }
 
-func (r *decoder) readList(t *Type, v document.Value) (document.Value, error) {
+func (d *decoder) readList(t *Type, v document.Value) (document.Value, error) {
 	if fastdoc.IsUnparsed(v) {
 		return v, nil
 	}
-	change := r.b.Rebuild(v)
-	depth := len(r.path)
+	change := d.b.Rebuild(v)
+	depth := len(d.path)
 	for i := range v.Len() {
 		value := v.At(i)
-		r.path = append(r.path, pathStep{index: i, parent: t})
-		read, err := r.readPart(t.Elem, value)
+		d.path = append(d.path, pathStep{index: i, parent: t})
+		read, err := d.readPart(t.Elem, value)
 		if err != nil {
 			return v, err
 		}
-		r.path = r.path[:depth]
+		d.path = d.path[:depth]
 		change.Add(i, "", read, value)
 	}
 	return change.Finish(), nil
 }
 
-func (r *decoder) readMap(t *Type, v document.Value) (document.Value, error) {
+func (d *decoder) readMap(t *Type, v document.Value) (document.Value, error) {
 	if fastdoc.IsUnparsed(v) {
 		return v, nil
 	}
-	change := r.b.Rebuild(v)
-	depth := len(r.path)
+	change := d.b.Rebuild(v)
+	depth := len(d.path)
 	for i := range v.Len() {
 		name, value := v.Field(i)
-		r.path = append(r.path, pathStep{name: name, parent: t})
-		read, err := r.readPart(t.Elem, value)
+		d.path = append(d.path, pathStep{name: name, parent: t})
+		read, err := d.readPart(t.Elem, value)
 		if err != nil {
 			return v, err
 		}
-		r.path = r.path[:depth]
+		d.path = d.path[:depth]
 		change.Add(i, name, read, value)
 	}
 	return change.Finish(), nil
 }
 
 // readPart decodes a list item or map value. A null becomes the zero value of the type, because Go cannot omit items.
-func (r *decoder) readPart(t *Type, v document.Value) (document.Value, error) {
+func (d *decoder) readPart(t *Type, v document.Value) (document.Value, error) {
 	if v.IsNull() {
 		return t.emptyPart(), nil
 	}
-	read, err := r.read(t, v)
+	read, err := d.read(t, v)
 	if read.IsAbsent() {
 		return t.emptyPart(), err
 	}

@@ -26,7 +26,7 @@ func (t *Type) Default(doc document.Value) document.Value {
 	}
 	d := defaulters.Get().(*defaulter)
 	defer d.release()
-	return d.value(t, doc)
+	return d.defaultValue(t, doc)
 }
 
 // DefaultChanged returns the same result as Default for a document that was derived from defaulted, a result of Default. It is
@@ -38,7 +38,7 @@ func (t *Type) DefaultChanged(doc, defaulted document.Value) document.Value {
 	d := defaulters.Get().(*defaulter)
 	defer d.release()
 	d.defaulted = defaulted
-	return d.value(t, doc)
+	return d.defaultValue(t, doc)
 }
 
 // defaulter is the state of one call of Default. One structUpdate is sufficient, because the rules of a struct run before
@@ -59,24 +59,24 @@ func (d *defaulter) release() {
 	defaulters.Put(d)
 }
 
-func (d *defaulter) value(t *Type, v document.Value) document.Value {
+func (d *defaulter) defaultValue(t *Type, v document.Value) document.Value {
 	if t.noDefaults || fastdoc.IsUnparsed(v) {
 		return v
 	}
 	switch kind := v.Kind(); {
 	case t.Kind == Struct && kind == document.Map:
-		return d.fields(t, d.applyRules(t, v))
+		return d.defaultFields(t, d.applyRules(t, v))
 	case t.Kind == List && kind == document.List:
-		return d.items(t, v)
+		return d.defaultItems(t, v)
 	case t.Kind == Map && kind == document.Map:
-		return d.values(t, v)
+		return d.defaultValues(t, v)
 	}
 	return v
 }
 
-// fields returns a struct with the fields that Go always encodes, and with defaults inside its fields. It is a merge join of
+// defaultFields returns a struct with the fields that Go always encodes, and with defaults inside its fields. It is a merge join of
 // the value's fields with fieldsToDefault, both sorted by name.
-func (d *defaulter) fields(t *Type, v document.Value) document.Value {
+func (d *defaulter) defaultFields(t *Type, v document.Value) document.Value {
 	change := d.b.Rebuild(v)
 	defaulted := d.defaulted
 	d.defaulted = document.Value{} // defaulted applies only to the fields of the root document
@@ -94,13 +94,13 @@ func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 			old := v.At(next)
 			value := old
 			if defaulted.IsAbsent() || !document.Same(old, defaulted.Get(f.Name)) {
-				value = d.field(f, old)
+				value = d.defaultField(f, old)
 			}
 			change.Add(next, f.Name, value, old)
 			next++
 		case f.Always:
 			change.Begin(next)
-			d.b.Push(f.Name, d.field(f, document.NewNull()))
+			d.b.Push(f.Name, d.defaultField(f, document.NewNull()))
 		}
 	}
 	if change.Begun() {
@@ -109,32 +109,32 @@ func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// field returns the value of a field with its defaults set. A null becomes the zero value of the field's type, unless Go
+// defaultField returns the value of a field with its defaults set. A null becomes the zero value of the field's type, unless Go
 // encodes that zero value as null.
-func (d *defaulter) field(f *Field, v document.Value) document.Value {
+func (d *defaulter) defaultField(f *Field, v document.Value) document.Value {
 	if v.IsNull() {
 		if f.zeroIsNull() {
 			return v
 		}
 		v = f.Type.zero()
 	}
-	return d.value(f.Type, v)
+	return d.defaultValue(f.Type, v)
 }
 
-func (d *defaulter) items(t *Type, v document.Value) document.Value {
+func (d *defaulter) defaultItems(t *Type, v document.Value) document.Value {
 	change := d.b.Rebuild(v)
 	for i := range v.Len() {
 		old := v.At(i)
-		change.Add(i, "", d.value(t.Elem, old), old)
+		change.Add(i, "", d.defaultValue(t.Elem, old), old)
 	}
 	return change.Finish()
 }
 
-func (d *defaulter) values(t *Type, v document.Value) document.Value {
+func (d *defaulter) defaultValues(t *Type, v document.Value) document.Value {
 	change := d.b.Rebuild(v)
 	for i := range v.Len() {
 		name, old := v.Field(i)
-		change.Add(i, name, d.value(t.Elem, old), old)
+		change.Add(i, name, d.defaultValue(t.Elem, old), old)
 	}
 	return change.Finish()
 }

@@ -98,15 +98,15 @@ func TestInvalidDefaultRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := types.readDefaults(typeFile(t, "defaults", text)); err == nil || !strings.HasPrefix(err.Error(), "types/test.type:") {
+		if err := types.readDefaults(newTypeFile(t, "defaults", text)); err == nil || !strings.HasPrefix(err.Error(), "types/test.type:") {
 			t.Errorf("error of %q = %v, want an error with file and line", text, err)
 		}
 	}
 }
 
-// typeFile returns a set of kind files with one type file. The first line of text contains the names of the type's structs;
+// newTypeFile returns a set of kind files with one type file. The first line of text contains the names of the type's structs;
 // the other lines are the content of its section.
-func typeFile(t *testing.T, section, text string) *kinds.Set {
+func newTypeFile(t *testing.T, section, text string) *kinds.Set {
 	t.Helper()
 	structs, rules, _ := strings.Cut(text, "\n")
 	if structs != "" {

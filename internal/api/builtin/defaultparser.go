@@ -10,16 +10,16 @@ import (
 
 // readDefaults parses the sections "defaults" of all kind files, and adds their rules to the types.
 func (t *table) readDefaults(set *kinds.Set) error {
-	return t.eachRule(set, kinds.Defaults, func(of *Type, words []string) error {
+	return t.forEachRule(set, kinds.Defaults, func(of *Type, words []string) error {
 		r, err := parseRule(of, words)
 		of.rules = append(of.rules, r)
 		return err
 	})
 }
 
-// eachRule calls add with each line of the sections with the given name. It calls add once for each struct that the section
+// forEachRule calls add with each line of the sections with the given name. It calls add once for each struct that the section
 // applies to, because a path resolves to a different field in each struct.
-func (t *table) eachRule(set *kinds.Set, section string, add func(of *Type, words []string) error) error {
+func (t *table) forEachRule(set *kinds.Set, section string, add func(of *Type, words []string) error) error {
 	for _, d := range set.All() {
 		for _, s := range d.Sections(section) {
 			types, err := t.structsOf(d, s)
@@ -72,7 +72,7 @@ func parseRule(t *Type, words []string) (r rule, err error) {
 	if err != nil {
 		return r, err
 	}
-	holder := r.target.holder(t)
+	holder := r.target.holderType(t)
 	rest, err := r.parseOperation(t, holder, words[1:])
 	if err != nil || len(rest) == 0 {
 		return r, err
@@ -84,8 +84,8 @@ func parseRule(t *Type, words []string) (r rule, err error) {
 	return r, err
 }
 
-// holder returns the type of the struct that contains the last element of a path; t is the type at which the path starts.
-func (p *path) holder(t *Type) *Type {
+// holderType returns the type of the struct that contains the last element of a path; t is the type at which the path starts.
+func (p *path) holderType(t *Type) *Type {
 	if len(p.names) > 1 {
 		t = p.names[len(p.names)-2].fieldType.Innermost()
 	}
@@ -122,7 +122,7 @@ func (r *rule) parseOperation(t, holder *Type, words []string) (rest []string, e
 	case r.operation == mergeKeys:
 		return nil, fmt.Errorf("expected from SOURCE, received %q", words)
 	case words[0] == "now":
-		r.now = true
+		r.currentTime = true
 	default:
 		r.value, err = parseValue(words[0])
 	}

@@ -28,13 +28,13 @@ const (
 //	operation == setIfUnset or setAlways    exactly one of value, source and now is set
 //	operation == mergeKeys                  source is set
 type rule struct {
-	operation  operation
-	target     path
-	value      document.Value
-	source     *path
-	now        bool
-	conditions []condition
-	step       func(*structUpdate)
+	operation   operation
+	target      path
+	value       document.Value
+	source      *path
+	currentTime bool
+	conditions  []condition
+	step        func(*structUpdate)
 }
 
 // path is the path from a struct to a field inside it.
@@ -53,7 +53,7 @@ type pathElement struct {
 }
 
 // isUnset reports whether a value of the field is unset.
-func (n *pathElement) isUnset(v document.Value) bool { return n.fieldType.isUnset(n.pointer, v) }
+func (e *pathElement) isUnset(v document.Value) bool { return e.fieldType.isUnset(e.pointer, v) }
 
 // isUnset reports whether a value of the type is unset, that is, whether Go decodes it like an absent field. A pointer field
 // is unset only if it is absent or null.
@@ -91,38 +91,38 @@ func (r *rule) apply(s *structUpdate) {
 	if len(r.target.names) == 1 && !first.each {
 		value = r.newValue(s, nil, first, old)
 	} else {
-		value = r.applyAt(s, first, r.target.names[1:], old)
+		value = r.applyToElement(s, first, r.target.names[1:], old)
 	}
 	if !document.Same(value, old) {
 		s.set(first.name, value)
 	}
 }
 
-// applyAt returns v, the value of a path element, after the rule is applied to the fields that the remaining elements of the
+// applyToElement returns v, the value of a path element, after the rule is applied to the fields that the remaining elements of the
 // path, rest, select inside v.
-func (r *rule) applyAt(s *structUpdate, name *pathElement, rest []pathElement, v document.Value) document.Value {
+func (r *rule) applyToElement(s *structUpdate, name *pathElement, rest []pathElement, v document.Value) document.Value {
 	if name.each {
 		change := s.b.Rebuild(v)
 		for i, item := range v.Items() {
-			change.Add(i, "", r.applyIn(s, rest, item), item)
+			change.Add(i, "", r.applyToFields(s, rest, item), item)
 		}
 		return change.Finish()
 	}
 	if !v.IsAbsent() && !v.IsNull() {
-		return r.applyIn(s, rest, v)
+		return r.applyToFields(s, rest, v)
 	}
 	if name.pointer || name.fieldType.Kind != Struct && name.fieldType.Kind != Map {
 		return v // Kubernetes' defaulting does not allocate a nil pointer
 	}
 	empty := document.NewMap()
-	if made := r.applyIn(s, rest, empty); !document.Same(made, empty) {
+	if made := r.applyToFields(s, rest, empty); !document.Same(made, empty) {
 		return made
 	}
 	return v
 }
 
-// applyIn returns a struct or map after the rule is applied to the fields that the path elements in names select inside it.
-func (r *rule) applyIn(s *structUpdate, names []pathElement, v document.Value) document.Value {
+// applyToFields returns a struct or map after the rule is applied to the fields that the path elements in names select inside it.
+func (r *rule) applyToFields(s *structUpdate, names []pathElement, v document.Value) document.Value {
 	if v.Kind() != document.Map {
 		return v
 	}
@@ -132,7 +132,7 @@ func (r *rule) applyIn(s *structUpdate, names []pathElement, v document.Value) d
 	if len(names) == 1 && !name.each {
 		value = r.newValue(s, &v, name, old)
 	} else {
-		value = r.applyAt(s, name, names[1:], old)
+		value = r.applyToElement(s, name, names[1:], old)
 	}
 	if document.Same(value, old) {
 		return v
@@ -160,7 +160,7 @@ func (r *rule) newValue(s *structUpdate, holder *document.Value, target *pathEle
 		return mergeMissing(old, s.lookup(r.source, holder))
 	}
 	switch {
-	case r.now:
+	case r.currentTime:
 		return document.NewString(time.Now().UTC().Format(time.RFC3339))
 	case r.source != nil:
 		value := s.lookup(r.source, holder)
@@ -204,7 +204,7 @@ func roundQuantity(v document.Value) document.Value {
 		return v // decoding rejects invalid quantities
 	}
 	q.RoundUp(resource.Milli)
-	return withText(v, q.String())
+	return replaceText(v, q.String())
 }
 
 // condition is a condition of a default rule: a test of the field at a path. For the test isOneOf, values are the accepted
@@ -228,7 +228,7 @@ const (
 
 func (c *condition) holds(s *structUpdate, holder *document.Value) bool {
 	if c.test == isOnlyField {
-		return s.hasOnly(c.path.last().name)
+		return s.hasOnlyField(c.path.last().name)
 	}
 	v := s.lookup(&c.path, holder)
 	switch c.test {

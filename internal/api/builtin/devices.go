@@ -16,16 +16,16 @@ import (
 
 // deviceChecks returns the checks of dynamic resource allocation (resource.k8s.io) that are Go functions, by their names in
 // rules.
-func deviceChecks() map[string]func(c *checker, now, old document.Value) {
-	return map[string]func(c *checker, now, old document.Value){
-		"extended-resource": extendedResourceName, "full-attribute-name": fullAttributeName, "pool-name": poolName,
-		"device-expression": deviceExpression, "request-reference": requestReference, "device-parameters": deviceParameters,
-		"single-term": singleTerm, "slice-nodes": sliceNodes, "slice-devices": sliceDevices, "counters": counters,
-		"device-size": deviceSize, "device-attributes": deviceAttributes, "device-capacities": deviceCapacities,
-		"device-taints": deviceTaints, "device-nodes": deviceNodes, "no-device-nodes": noDeviceNodes,
-		"binding-conditions": bindingConditions, "single-attribute": singleAttribute,
-		"reserved-claim": reservedClaim, "normal-uid": normalUID, "allocated-device": allocatedDevice,
-		"interface-address": interfaceAddress,
+func deviceChecks() map[string]func(c *checker, value, old document.Value) {
+	return map[string]func(c *checker, value, old document.Value){
+		"extended-resource": checkExtendedResourceName, "full-attribute-name": checkFullAttributeName, "pool-name": checkPoolName,
+		"device-expression": checkDeviceExpression, "request-reference": checkRequestReference, "device-parameters": checkDeviceParameters,
+		"single-term": checkSingleTerm, "slice-nodes": checkSliceNodes, "slice-devices": checkSliceDevices, "counters": checkCounters,
+		"device-size": checkDeviceSize, "device-attributes": checkDeviceAttributes, "device-capacities": checkDeviceCapacities,
+		"device-taints": checkDeviceTaints, "device-nodes": checkDeviceNodes, "no-device-nodes": checkNoDeviceNodes,
+		"binding-conditions": checkBindingConditions, "single-attribute": checkSingleAttribute,
+		"reserved-claim": checkReservedClaim, "normal-uid": checkNormalUID, "allocated-device": checkAllocatedDevice,
+		"interface-address": checkInterfaceAddress,
 	}
 }
 
@@ -39,12 +39,12 @@ func (book *rulebook) makeItems(args []string) (check, error) {
 	maximum, err := strconv.Atoi(args[0])
 	key := append(args, "")[2]
 	return func(c *checker, list, _ document.Value) bool {
-		c.items(list, maximum, book.blocks[args[1]], key)
+		c.checkItems(list, maximum, book.blocks[args[1]], key)
 		return true
 	}, err
 }
 
-func (c *checker) items(list document.Value, maximum int, rules *block, key string) {
+func (c *checker) checkItems(list document.Value, maximum int, rules *block, key string) {
 	if maximum >= 0 && list.Len() > maximum {
 		e := field.TooMany(nil, list.Len(), maximum)
 		c.fail(e.Type, e.BadValue, e.Detail)
@@ -91,10 +91,10 @@ func deviceOf(v document.Value) device {
 	return device{v.Get("driver").Text(), v.Get("pool").Text(), v.Get("device").Text(), v.Get("shareID").Text()}
 }
 
-// requestReference requires the name of a request in the enclosing ResourceClaim, or REQUEST/SUBREQUEST.
-func requestReference(c *checker, now, _ document.Value) {
+// checkRequestReference requires the name of a request in the enclosing ResourceClaim, or REQUEST/SUBREQUEST.
+func checkRequestReference(c *checker, value, _ document.Value) {
 	const detail = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
-	text := now.Text()
+	text := value.Text()
 	segments := strings.Split(text, "/")
 	if len(segments) > 2 {
 		c.invalid(text, detail)
@@ -105,7 +105,7 @@ func requestReference(c *checker, now, _ document.Value) {
 	}
 	claim, _, ok := c.enclosing("DeviceClaim")
 	if !ok {
-		claim = c.scopes[0].now.Lookup("spec", "devices")
+		claim = c.scopes[0].value.Lookup("spec", "devices")
 	}
 	if !isRequested(claim.Get("requests"), segments) {
 		c.invalid(text, detail)
@@ -125,10 +125,10 @@ func isRequested(requests document.Value, segments []string) bool {
 	return false
 }
 
-// deviceExpression rejects an empty CEL expression with the message of Kubernetes' CEL compiler. It does not compile other
+// checkDeviceExpression rejects an empty CEL expression with the message of Kubernetes' CEL compiler. It does not compile other
 // expressions, and so does not find their errors.
-func deviceExpression(c *checker, now, _ document.Value) {
-	if now.Text() == "" {
+func checkDeviceExpression(c *checker, value, _ document.Value) {
+	if value.Text() == "" {
 		c.invalid("", "compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting "+
 			"{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}")
 	}
@@ -137,13 +137,13 @@ func deviceExpression(c *checker, now, _ document.Value) {
 // maxParametersLength is the maximum size of a driver's opaque parameters in bytes.
 const maxParametersLength = 10 * 1024
 
-// deviceParameters requires a JSON object of at most maxParametersLength bytes. An update of a DeviceClass that does not change
+// checkDeviceParameters requires a JSON object of at most maxParametersLength bytes. An update of a DeviceClass that does not change
 // spec.config is accepted even if the object is longer.
-func deviceParameters(c *checker, now, _ document.Value) {
+func checkDeviceParameters(c *checker, value, _ document.Value) {
 	switch {
-	case len(now.JSON()) > maxParametersLength && !c.hasSameConfig():
+	case len(value.JSON()) > maxParametersLength && !c.hasSameConfig():
 		c.tooLong(maxParametersLength)
-	case now.Kind() != document.Map:
+	case value.Kind() != document.Map:
 		c.invalid("<value omitted>", "must be a valid JSON object")
 	}
 }
@@ -155,20 +155,20 @@ func (c *checker) hasSameConfig() bool {
 	}
 	spec, _ := fieldType(c.kind, "spec")
 	config, _ := fieldType(spec, "config")
-	return semanticEqual(config, false, whole.now.Lookup("spec", "config"), whole.old.Lookup("spec", "config"))
+	return semanticEqual(config, false, whole.value.Lookup("spec", "config"), whole.old.Lookup("spec", "config"))
 }
 
-func extendedResourceName(c *checker, now, _ document.Value) {
-	if !isExtendedResource(now.Text()) {
-		c.invalid(now.Text(), "must be a valid extended resource name")
+func checkExtendedResourceName(c *checker, value, _ document.Value) {
+	if !isExtendedResource(value.Text()) {
+		c.invalid(value.Text(), "must be a valid extended resource name")
 	}
 }
 
 // maxPoolLength is the maximum length of a pool name, which equals the maximum length of a node name.
 const maxPoolLength = 253
 
-func poolName(c *checker, now, _ document.Value) {
-	name := now.Text()
+func checkPoolName(c *checker, value, _ document.Value) {
+	name := value.Text()
 	if name == "" {
 		c.required("")
 		return
@@ -181,20 +181,20 @@ func poolName(c *checker, now, _ document.Value) {
 	}
 }
 
-// fullAttributeName requires a valid attribute name with a domain: DOMAIN/ID.
-func fullAttributeName(c *checker, now, _ document.Value) {
-	c.attributeName(now.Text())
-	if !strings.Contains(now.Text(), "/") {
-		c.invalid(now.Text(), "a fully qualified name must be a domain and a name separated by a slash")
+// checkFullAttributeName requires a valid attribute name with a domain: DOMAIN/ID.
+func checkFullAttributeName(c *checker, value, _ document.Value) {
+	c.checkAttributeName(value.Text())
+	if !strings.Contains(value.Text(), "/") {
+		c.invalid(value.Text(), "a fully qualified name must be a domain and a name separated by a slash")
 	}
 }
 
 // maxIDLength is the maximum length of an attribute name without its domain.
 const maxIDLength = 32
 
-// attributeName requires an attribute name of the form [DOMAIN/]ID. As in kube-apiserver, names with more than one slash are
+// checkAttributeName requires an attribute name of the form [DOMAIN/]ID. As in kube-apiserver, names with more than one slash are
 // not checked.
-func (c *checker) attributeName(name string) {
+func (c *checker) checkAttributeName(name string) {
 	parts := strings.Split(name, "/")
 	id := parts[len(parts)-1]
 	if len(parts) > 2 {
@@ -203,7 +203,7 @@ func (c *checker) attributeName(name string) {
 	if len(parts) == 2 && parts[0] == "" {
 		c.invalid("", "the domain must not be empty")
 	} else if len(parts) == 2 {
-		csiDriver(c, document.NewString(parts[0]), document.Value{})
+		checkCSIDriver(c, document.NewString(parts[0]), document.Value{})
 	}
 	if len(parts) == 2 && id == "" {
 		c.invalid("", "the name must not be empty")
@@ -215,9 +215,9 @@ func (c *checker) attributeName(name string) {
 	c.invalidAll(id, content.IsCIdentifier(id))
 }
 
-// reservedClaim requires that status.reservedFor of a ResourceClaim is set only if the claim is allocated, and that no
+// checkReservedClaim requires that status.reservedFor of a ResourceClaim is set only if the claim is allocated, and that no
 // consumer is added to it while the claim is being deleted.
-func reservedClaim(c *checker, claim, old document.Value) {
+func checkReservedClaim(c *checker, claim, old document.Value) {
 	reserved := claim.Lookup("status", "reservedFor")
 	if reserved.Len() == 0 {
 		return
@@ -231,15 +231,15 @@ func reservedClaim(c *checker, claim, old document.Value) {
 	}
 	before := old.Lookup("status", "reservedFor")
 	for _, consumer := range reserved.Items() {
-		if !hasSame(before, consumer) {
+		if !containsEqual(before, consumer) {
 			c.forbidden("new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set", "status", "reservedFor")
 			return
 		}
 	}
 }
 
-// hasSame reports whether a list contains an item that is semantically equal to the given item.
-func hasSame(list, item document.Value) bool {
+// containsEqual reports whether a list contains an item that is semantically equal to the given item.
+func containsEqual(list, item document.Value) bool {
 	for _, other := range list.Items() {
 		if semanticEqual(nil, false, item, other) {
 			return true
@@ -248,10 +248,10 @@ func hasSame(list, item document.Value) bool {
 	return false
 }
 
-// allocatedDevice requires that the device of a device status is allocated to the claim.
-func allocatedDevice(c *checker, status, _ document.Value) {
+// checkAllocatedDevice requires that the device of a device status is allocated to the claim.
+func checkAllocatedDevice(c *checker, status, _ document.Value) {
 	id := deviceOf(status)
-	for _, result := range c.scopes[0].now.Lookup("status", "allocation", "devices", "results").Items() {
+	for _, result := range c.scopes[0].value.Lookup("status", "allocation", "devices", "results").Items() {
 		if deviceOf(result) == id {
 			return
 		}
@@ -259,9 +259,9 @@ func allocatedDevice(c *checker, status, _ document.Value) {
 	c.invalid(id, "must be an allocated device in the claim")
 }
 
-// normalUID requires a UUID in its canonical form.
-func normalUID(c *checker, now, _ document.Value) {
-	text := now.Text()
+// checkNormalUID requires a UUID in its canonical form.
+func checkNormalUID(c *checker, value, _ document.Value) {
+	text := value.Text()
 	if err := uuid.Validate(text); err != nil {
 		c.invalid(text, fmt.Sprintf("error validating uid: %v", err))
 	} else if len(text) != 36 || text != strings.ToLower(text) {
@@ -269,6 +269,6 @@ func normalUID(c *checker, now, _ document.Value) {
 	}
 }
 
-func interfaceAddress(c *checker, now, _ document.Value) {
-	c.addErrors(validation.IsValidInterfaceAddress(nil, now.Text()))
+func checkInterfaceAddress(c *checker, value, _ document.Value) {
+	c.addErrors(validation.IsValidInterfaceAddress(nil, value.Text()))
 }

@@ -17,10 +17,10 @@ const (
 	maxHints     = 8    // maxHints is the maximum number of zones, and of nodes, in the hints of an endpoint.
 )
 
-// endpointIP requires an IP address that is not unspecified, loopback or link-local.
-func endpointIP(c *checker, now, _ document.Value) { c.reachable(now.Text()) }
+// checkEndpointIP requires an IP address that is not unspecified, loopback or link-local.
+func checkEndpointIP(c *checker, value, _ document.Value) { c.checkReachable(value.Text()) }
 
-func (c *checker) reachable(address string) {
+func (c *checker) checkReachable(address string) {
 	ip := netutils.ParseIPSloppy(address)
 	if ip == nil {
 		c.invalid(address, "must be a valid IP address")
@@ -40,16 +40,16 @@ func (c *checker) reachable(address string) {
 	}
 }
 
-// sliceEndpoints validates the endpoints of an EndpointSlice, unless an update does not change any of them.
-func sliceEndpoints(c *checker, endpoints, _ document.Value) {
+// checkSliceEndpoints validates the endpoints of an EndpointSlice, unless an update does not change any of them.
+func checkSliceEndpoints(c *checker, endpoints, _ document.Value) {
 	before := len(c.errs)
 	if endpoints.Len() > maxEndpoints {
 		c.tooMany(endpoints.Len(), maxEndpoints)
 	} else {
-		kind := c.scopes[0].now.Get("addressType").Text()
+		kind := c.scopes[0].value.Get("addressType").Text()
 		for i, endpoint := range endpoints.Items() {
 			c.pushItem(i)
-			c.sliceEndpoint(endpoint, kind)
+			c.checkSliceEndpoint(endpoint, kind)
 			c.pop()
 		}
 	}
@@ -63,7 +63,7 @@ func (c *checker) tooMany(n, maximum int, below ...string) {
 	c.fail(e.Type, e.BadValue, e.Detail, below...)
 }
 
-func (c *checker) sliceEndpoint(endpoint document.Value, kind string) {
+func (c *checker) checkSliceEndpoint(endpoint document.Value, kind string) {
 	c.push("addresses")
 	addresses := endpoint.Get("addresses")
 	if addresses.Len() == 0 {
@@ -72,7 +72,7 @@ func (c *checker) sliceEndpoint(endpoint document.Value, kind string) {
 		c.tooMany(addresses.Len(), maxAddresses)
 	}
 	for i, address := range addresses.Items() {
-		c.sliceAddress(i, address.Text(), kind)
+		c.checkSliceAddress(i, address.Text(), kind)
 	}
 	c.pop()
 	if node := endpoint.Get("nodeName"); !isAbsentOrNull(node) {
@@ -82,15 +82,15 @@ func (c *checker) sliceEndpoint(endpoint document.Value, kind string) {
 		c.invalidAll(name.Text(), formats["dns-label"].check(name.Text()), "hostname")
 	}
 	c.push("hints")
-	if c.hints(endpoint.Lookup("hints", "forZones"), "forZones", formats["label-value"]) {
-		c.hints(endpoint.Lookup("hints", "forNodes"), "forNodes", formats["dns-subdomain"])
+	if c.validateHints(endpoint.Lookup("hints", "forZones"), "forZones", formats["label-value"]) {
+		c.validateHints(endpoint.Lookup("hints", "forNodes"), "forNodes", formats["dns-subdomain"])
 	}
 	c.pop()
 }
 
-// sliceAddress validates the i-th address of an endpoint; kind is the addressType of the EndpointSlice. Like kube-apiserver,
+// checkSliceAddress validates the i-th address of an endpoint; kind is the addressType of the EndpointSlice. Like kube-apiserver,
 // it reports an address of the wrong IP family at the path of the list.
-func (c *checker) sliceAddress(i int, address, kind string) {
+func (c *checker) checkSliceAddress(i int, address, kind string) {
 	var errs field.ErrorList
 	isOfFamily := true
 	switch kind {
@@ -107,14 +107,14 @@ func (c *checker) sliceAddress(i int, address, kind string) {
 	c.pushItem(i)
 	c.addErrors(errs)
 	if len(errs) == 0 && (kind == "IPv4" || kind == "IPv6") {
-		c.reachable(address)
+		c.checkReachable(address)
 	}
 	c.pop()
 }
 
-// hints validates the list forZones or forNodes of endpoint hints; listName is the name of the list, and nameFormat is the
+// validateHints validates the list forZones or forNodes of endpoint hints; listName is the name of the list, and nameFormat is the
 // format of the zone or node names. It reports whether the number of items is within the limit.
-func (c *checker) hints(list document.Value, listName string, nameFormat format) bool {
+func (c *checker) validateHints(list document.Value, listName string, nameFormat format) bool {
 	if list.Len() > maxHints {
 		c.tooMany(list.Len(), maxHints, listName)
 		return false

@@ -4,28 +4,28 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// immutable adds an error with the given detail if an update changes the value. It always returns true.
-func immutable(c *checker, now document.Value, detail string) bool {
-	if !c.updating || c.isUnchanged(now) {
+// checkImmutable adds an error with the given detail if an update changes the value. It always returns true.
+func checkImmutable(c *checker, value document.Value, detail string) bool {
+	if !c.updating || c.isUnchanged(value) {
 		return true
 	}
-	if _, t, pointer := c.live(); now.IsAbsent() && t != nil && t.Kind == String && !pointer {
-		now = t.zero()
+	if _, t, pointer := c.liveValue(); value.IsAbsent() && t != nil && t.Kind == String && !pointer {
+		value = t.zero()
 	}
-	c.invalid(errorValue(now), detail)
+	c.invalid(errorValue(value), detail)
 	return true
 }
 
 // isUnchanged reports whether the value at the current path is semantically equal to the value at the same path of the live
 // object.
-func (c *checker) isUnchanged(now document.Value) bool {
-	old, t, pointer := c.live()
-	return semanticEqual(t, pointer, now, old)
+func (c *checker) isUnchanged(value document.Value) bool {
+	old, t, pointer := c.liveValue()
+	return semanticEqual(t, pointer, value, old)
 }
 
-// live returns the value of the live object at the current path, its type (nil if unknown), and whether its field is a
+// liveValue returns the value of the live object at the current path, its type (nil if unknown), and whether its field is a
 // pointer.
-func (c *checker) live() (old document.Value, t *Type, pointer bool) {
+func (c *checker) liveValue() (old document.Value, t *Type, pointer bool) {
 	old, t = c.scopes[0].old, c.kind
 	for _, s := range c.path {
 		old = old.Get(s.name)

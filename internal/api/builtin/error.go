@@ -42,8 +42,8 @@ var expectations = [kindCount]string{
 	IntOrString: "an integer of 32 bits or a string",
 }
 
-// wrongKind returns the ValueError for a value whose JSON type Go cannot decode into the type.
-func (r *decoder) wrongKind(t *Type, v document.Value) error {
+// newKindError returns the ValueError for a value whose JSON type Go cannot decode into the type.
+func (d *decoder) newKindError(t *Type, v document.Value) error {
 	received := jsonKind(v)
 	if v.Kind() == document.Number && (t.Kind.IsInteger() || t.Kind == IntOrString || t == byteItem) {
 		received += " " + v.Text()
@@ -56,28 +56,28 @@ func (r *decoder) wrongKind(t *Type, v document.Value) error {
 		goName = "string"
 	}
 	message := fmt.Sprintf("json: cannot unmarshal %s into Go value of type %s", received, goName)
-	if structName, fields := r.goPath(); structName != "" {
+	if structName, fields := d.goPath(); structName != "" {
 		message = fmt.Sprintf("json: cannot unmarshal %s into Go struct field %s.%s of type %s", received, structName, fields, goName)
 	}
-	return r.badValue(t, v, message)
+	return d.newValueError(t, v, message)
 }
 
-// badValue returns the ValueError for the current value; upstream is kube-apiserver's message.
-func (r *decoder) badValue(t *Type, v document.Value, upstream string) error {
+// newValueError returns the ValueError for the current value; upstream is kube-apiserver's message.
+func (d *decoder) newValueError(t *Type, v document.Value, upstream string) error {
 	return &ValueError{
-		Path:     r.pathTo(""),
+		Path:     d.pathTo(""),
 		Expected: expectations[t.Kind],
-		Received: r.describe(t, v),
+		Received: d.describe(t, v),
 		upstream: upstream,
 	}
 }
 
 // describe returns the text of a value for an error message: its JSON if it is a short scalar, otherwise its type, such as "a
 // string". It never returns a value of a Secret.
-func (r *decoder) describe(t *Type, v document.Value) string {
+func (d *decoder) describe(t *Type, v document.Value) string {
 	const maxLength = 60
 	text := v.JSON()
-	if t.Kind == Bytes || !v.IsScalar() || len(text) > maxLength || r.root.Name == "io.k8s.api.core.v1.Secret" {
+	if t.Kind == Bytes || !v.IsScalar() || len(text) > maxLength || d.root.Name == "io.k8s.api.core.v1.Secret" {
 		return "a " + v.Kind().String()
 	}
 	return text
@@ -106,9 +106,9 @@ type pathStep struct {
 
 // goPath returns the path of the current value as errors of encoding/json show it: the name of the innermost Go struct, and
 // the field names from the root, without list items and map keys.
-func (r *decoder) goPath() (structName, fields string) {
+func (d *decoder) goPath() (structName, fields string) {
 	var names []string
-	for _, p := range r.path {
+	for _, p := range d.path {
 		if p.parent.Kind == Struct {
 			names = append(names, p.field.goName)
 			_, structName, _ = strings.Cut(p.parent.GoName, ".")
@@ -118,9 +118,9 @@ func (r *decoder) goPath() (structName, fields string) {
 }
 
 // pathTo returns the path of the named field of the current value; of the current value itself if field is "".
-func (r *decoder) pathTo(field string) string {
+func (d *decoder) pathTo(field string) string {
 	var b strings.Builder
-	for _, p := range r.path {
+	for _, p := range d.path {
 		if p.parent.Kind == List {
 			fmt.Fprintf(&b, "[%d]", p.index)
 			continue

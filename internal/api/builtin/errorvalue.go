@@ -10,7 +10,7 @@ import (
 type jsonValue struct{ value document.Value }
 
 // MarshalJSON implements json.Marshaler. It is called only if the error is formatted, so that other errors cost nothing.
-func (s jsonValue) MarshalJSON() ([]byte, error) { return []byte(s.value.JSON()), nil }
+func (v jsonValue) MarshalJSON() ([]byte, error) { return []byte(v.value.JSON()), nil }
 
 // errorValue returns a value for BadValue of a field.Error, so that the error's message equals kube-apiserver's.
 func errorValue(v document.Value) any {

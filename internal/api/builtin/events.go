@@ -26,8 +26,8 @@ func makeEventNamespace(args []string) (check, error) {
 	}, err
 }
 
-func eventType(c *checker, now, _ document.Value) {
-	if text := now.Text(); text != "Normal" && text != "Warning" {
+func checkEventType(c *checker, value, _ document.Value) {
+	if text := value.Text(); text != "Normal" && text != "Warning" {
 		c.invalid("", "has invalid value: "+text)
 	}
 }

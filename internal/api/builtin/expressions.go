@@ -14,55 +14,55 @@ import (
 )
 
 // expressionChecks returns the checks that compile CEL expressions, by their names in rules.
-func expressionChecks() map[string]func(c *checker, now, old document.Value) {
-	return map[string]func(c *checker, now, old document.Value){
-		"condition-expression": conditionExpression, "validation-expression": validationExpression, "message-expression": messageExpression,
-		"variable": variableExpression, "apply-expression": applyExpression, "patch-expression": patchExpression,
+func expressionChecks() map[string]func(c *checker, value, old document.Value) {
+	return map[string]func(c *checker, value, old document.Value){
+		"condition-expression": checkConditionExpression, "validation-expression": checkValidationExpression, "message-expression": checkMessageExpression,
+		"variable": checkVariableExpression, "apply-expression": checkApplyExpression, "patch-expression": checkPatchExpression,
 	}
 }
 
-// conditionExpression reports the compilation errors of a match condition, which cannot use the variables of its policy.
-func conditionExpression(c *checker, now, _ document.Value) {
-	c.compile(celexpr.Compiler(), &celexpr.Expression{Text: strings.TrimSpace(now.Text()), Role: celexpr.Condition})
+// checkConditionExpression reports the compilation errors of a match condition, which cannot use the variables of its policy.
+func checkConditionExpression(c *checker, value, _ document.Value) {
+	c.compile(celexpr.Compiler(), &celexpr.Expression{Text: strings.TrimSpace(value.Text()), Role: celexpr.Condition})
 }
 
-func validationExpression(c *checker, now, _ document.Value) {
-	c.compile(c.compiler(), &celexpr.Expression{Text: now.Text(), Role: celexpr.Condition})
+func checkValidationExpression(c *checker, value, _ document.Value) {
+	c.compile(c.compiler(), &celexpr.Expression{Text: value.Text(), Role: celexpr.Condition})
 }
 
-// messageExpression reports the compilation errors of a message expression. It ignores blank expressions, which another check
+// checkMessageExpression reports the compilation errors of a message expression. It ignores blank expressions, which another check
 // rejects.
-func messageExpression(c *checker, now, _ document.Value) {
-	if strings.TrimSpace(now.Text()) == "" {
+func checkMessageExpression(c *checker, value, _ document.Value) {
+	if strings.TrimSpace(value.Text()) == "" {
 		return
 	}
-	c.compile(c.compiler(), &celexpr.Expression{Text: now.Text(), Role: celexpr.Message})
+	c.compile(c.compiler(), &celexpr.Expression{Text: value.Text(), Role: celexpr.Message})
 }
 
-func applyExpression(c *checker, now, _ document.Value) {
-	c.compile(c.compiler(), &celexpr.Expression{Text: strings.TrimSpace(now.Text()), Role: celexpr.ApplyPatch})
+func checkApplyExpression(c *checker, value, _ document.Value) {
+	c.compile(c.compiler(), &celexpr.Expression{Text: strings.TrimSpace(value.Text()), Role: celexpr.ApplyPatch})
 }
 
-func patchExpression(c *checker, now, _ document.Value) {
-	c.compile(c.compiler(), &celexpr.Expression{Text: strings.TrimSpace(now.Text()), Role: celexpr.JSONPatch})
+func checkPatchExpression(c *checker, value, _ document.Value) {
+	c.compile(c.compiler(), &celexpr.Expression{Text: strings.TrimSpace(value.Text()), Role: celexpr.JSONPatch})
 }
 
-// annotationExpression reports the compilation errors of an audit annotation's valueExpression. It compiles the expression
+// checkAnnotationExpression reports the compilation errors of an audit annotation's valueExpression. It compiles the expression
 // without surrounding whitespace, but reports the original text, as kube-apiserver does.
-func annotationExpression(c *checker, text string) {
+func checkAnnotationExpression(c *checker, text string) {
 	e := &celexpr.Expression{Text: strings.TrimSpace(text), Role: celexpr.Annotation}
 	result := c.compiler().CompileCELExpression(e, e.Role.VariableDeclarations(c.hasParams()), c.environment(text))
 	c.addCompilationError(result.Error, text, "valueExpression")
 }
 
-// variableExpression reports the compilation errors of a policy's variable, and makes the variable available to the
+// checkVariableExpression reports the compilation errors of a policy's variable, and makes the variable available to the
 // expressions that are compiled after it.
-func variableExpression(c *checker, now, _ document.Value) {
+func checkVariableExpression(c *checker, value, _ document.Value) {
 	composed, ok := c.compiler().(*cel.CompositedCompiler)
 	if !ok {
 		return // the compiler could not be created, which is an internal error
 	}
-	e := &celexpr.Expression{Name: c.scopes[len(c.scopes)-1].now.Get("name").Text(), Text: now.Text(), Role: celexpr.Variable}
+	e := &celexpr.Expression{Name: c.scopes[len(c.scopes)-1].value.Get("name").Text(), Text: value.Text(), Role: celexpr.Variable}
 	result := composed.CompileAndStoreVariable(e, e.Role.VariableDeclarations(c.hasParams()), c.environment(e.Text))
 	c.addCompilationError(result.Error, e.Text)
 }
@@ -70,7 +70,7 @@ func variableExpression(c *checker, now, _ document.Value) {
 // compiler returns the compiler for the expressions of the policy that is being validated. A policy without variables and
 // mutations uses the compiler that all policies share.
 func (c *checker) compiler() cel.Compiler {
-	spec := c.scopes[0].now.Get("spec")
+	spec := c.scopes[0].value.Get("spec")
 	if spec.Get("variables").Len() == 0 && spec.Get("mutations").Len() == 0 {
 		return celexpr.Compiler()
 	}
@@ -86,7 +86,7 @@ func (c *checker) compiler() cel.Compiler {
 
 // hasParams reports whether the policy that is being validated has a paramKind.
 func (c *checker) hasParams() bool {
-	return !isAbsentOrNull(c.scopes[0].now.Lookup("spec", "paramKind"))
+	return !isAbsentOrNull(c.scopes[0].value.Lookup("spec", "paramKind"))
 }
 
 // environment returns the CEL environment of an expression. Expressions that the live object contains may use features that

@@ -39,7 +39,7 @@ func checkFlowVerbs(c *checker, verbs, _ document.Value) {
 	}
 }
 
-func flowNamespaces(c *checker, namespaces, _ document.Value) {
+func checkFlowNamespaces(c *checker, namespaces, _ document.Value) {
 	if hasStar(namespaces) {
 		return
 	}
@@ -52,7 +52,7 @@ func flowNamespaces(c *checker, namespaces, _ document.Value) {
 	}
 }
 
-func flowPaths(c *checker, paths, _ document.Value) {
+func checkFlowPaths(c *checker, paths, _ document.Value) {
 	if hasStar(paths) {
 		return
 	}
@@ -85,9 +85,9 @@ func flowPathProblem(path string) string {
 // maxHashBits is the number of usable bits in the hash of a flow, from which shuffle sharding selects the flow's queues.
 const maxHashBits = 60
 
-// handSize requires that handSize of a PriorityLevelConfiguration is positive, at most the number of queues, and small enough
+// checkHandSize requires that handSize of a PriorityLevelConfiguration is positive, at most the number of queues, and small enough
 // for the hash of shuffle sharding.
-func handSize(c *checker, queuing, _ document.Value) {
+func checkHandSize(c *checker, queuing, _ document.Value) {
 	queues, hand := intValue(queuing.Get("queues")), intValue(queuing.Get("handSize"))
 	switch {
 	case hand <= 0:
@@ -132,23 +132,23 @@ func parseAll(texts map[string]string) map[string]document.Value {
 	return all
 }
 
-func mandatoryFlowSchema(c *checker, schema, _ document.Value) {
+func checkMandatoryFlowSchema(c *checker, schema, _ document.Value) {
 	name := schema.Lookup("metadata", "name").Text()
-	c.mandatory(schema.Get("spec"), mandatoryFlowSchemas()[name], fmt.Sprintf("spec of '%s' must equal the fixed value", name))
+	c.checkMandatory(schema.Get("spec"), mandatoryFlowSchemas()[name], fmt.Sprintf("spec of '%s' must equal the fixed value", name))
 }
 
-// mandatoryPriorityLevel requires that a mandatory PriorityLevelConfiguration has its fixed spec. As an exception, spec.exempt
+// checkMandatoryPriorityLevel requires that a mandatory PriorityLevelConfiguration has its fixed spec. As an exception, spec.exempt
 // may change in the PriorityLevelConfiguration named exempt.
-func mandatoryPriorityLevel(c *checker, level, _ document.Value) {
+func checkMandatoryPriorityLevel(c *checker, level, _ document.Value) {
 	name := level.Lookup("metadata", "name").Text()
 	spec, detail := level.Get("spec"), fmt.Sprintf("spec of '%s' must equal the fixed value", name)
 	if name == "exempt" {
 		spec, detail = spec.Without("exempt"), "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value"
 	}
-	c.mandatory(spec, mandatoryPriorityLevels()[name], detail)
+	c.checkMandatory(spec, mandatoryPriorityLevels()[name], detail)
 }
 
-func (c *checker) mandatory(spec, want document.Value, detail string) {
+func (c *checker) checkMandatory(spec, want document.Value, detail string) {
 	if want.IsAbsent() {
 		return
 	}

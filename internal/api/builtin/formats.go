@@ -49,7 +49,7 @@ var formats = map[string]format{
 	"no-backsteps":             {nil, backstepProblems},
 	"timezone":                 {nil, timeZoneProblems},
 	"cron-schedule":            {nil, scheduleProblems},
-	"semantic-version":         {isSemanticVersion, notSemanticVersion},
+	"semantic-version":         {isSemanticVersion, semanticVersionProblems},
 }
 
 // isDNSLabel, isDNSSubdomain, isLabelKey and isLabelValue are fast checks that accept common names. For other names, the
@@ -101,9 +101,9 @@ func isDataKey(s string) bool {
 	return len(s) <= 253 && s != "" && s[0] != '.' && allBytes(s, isNameByte)
 }
 
-func allBytes(s string, is func(byte) bool) bool {
+func allBytes(s string, matches func(byte) bool) bool {
 	for i := range len(s) {
-		if !is(s[i]) {
+		if !matches(s[i]) {
 			return false
 		}
 	}
@@ -117,11 +117,13 @@ func isAlnum(b byte) bool            { return isLowerAlnum(b) || 'A' <= b && b <
 func isNameByte(b byte) bool         { return isAlnum(b) || b == '-' || b == '_' || b == '.' }
 
 // dnsPrefixProblems returns the messages for a generateName that is not a prefix of a DNS subdomain.
-func dnsPrefixProblems(s string) []string { return validation.IsDNS1123Subdomain(asPrefix(s)) }
+func dnsPrefixProblems(s string) []string {
+	return validation.IsDNS1123Subdomain(replaceTrailingDash(s))
+}
 
-// asPrefix returns a generateName in which the dash at the end, together with the character before it, is replaced by a
+// replaceTrailingDash returns a generateName in which the dash at the end, together with the character before it, is replaced by a
 // letter, as in kube-apiserver, so that it can be validated as a name.
-func asPrefix(s string) string {
+func replaceTrailingDash(s string) string {
 	if len(s) > 1 && strings.HasSuffix(s, "-") {
 		return s[:len(s)-2] + "a"
 	}

@@ -54,36 +54,36 @@ func goldenLines(t testing.TB) []string {
 
 // readAndDefault decodes and defaults a document, and returns the result in the notation of the golden file: JSON and unknown
 // fields, or ! and the error.
-func readAndDefault(t *testing.T, of *Type, text string) (result, unknown string) {
+func readAndDefault(t *testing.T, typ *Type, text string) (result, unknown string) {
 	t.Helper()
 	doc, err := document.ParseJSON([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, dropped, err := of.Decode(doc)
+	read, dropped, err := typ.Decode(doc)
 	unknown = strings.Join(dropped, " ")
 	if err != nil {
 		return "!" + err.Error(), unknown
 	}
-	full := of.Default(read)
-	requireIdempotent(t, of, full)
+	full := typ.Default(read)
+	requireIdempotent(t, typ, full)
 	return full.JSON(), unknown
 }
 
 // requireIdempotent checks that decoding and defaulting do not change a document that has been decoded and defaulted, nor a copy
 // of it that was encoded and parsed.
-func requireIdempotent(t *testing.T, of *Type, doc document.Value) {
+func requireIdempotent(t *testing.T, typ *Type, doc document.Value) {
 	t.Helper()
 	again, err := document.ParseJSON([]byte(doc.JSON()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range []document.Value{doc, again} {
-		read, unknown, err := of.Decode(v)
+		read, unknown, err := typ.Decode(v)
 		if err != nil || len(unknown) > 0 || !document.Same(read, v) {
 			t.Errorf("Decode() of a decoded document:\ngot  %v, unknown %q, error %v\nwant %v", read, unknown, err, v)
 		}
-		if twice := of.Default(v); !document.Same(twice, v) {
+		if twice := typ.Default(v); !document.Same(twice, v) {
 			t.Errorf("Default() of a defaulted document:\ngot  %v\nwant %v", twice, v)
 		}
 	}
@@ -101,7 +101,7 @@ func TestEveryRuleIsCovered(t *testing.T) {
 		all := of.rules
 		for i := range all {
 			of.rules = slices.Delete(slices.Clone(all), i, i+1)
-			if all[i].now || slices.ContainsFunc(inputs, func(in goldenInput) bool { return in.of.Default(in.doc).JSON() != in.want }) {
+			if all[i].currentTime || slices.ContainsFunc(inputs, func(in goldenInput) bool { return in.of.Default(in.doc).JSON() != in.want }) {
 				continue
 			}
 			t.Errorf("default rule %d of %s: got the same results for all golden documents without it, want a document that covers it", i+1, of.Name)

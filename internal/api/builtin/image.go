@@ -113,9 +113,9 @@ func isDigest(text string) bool {
 // isIdentifier reports whether a string is an image ID instead of a reference.
 func isIdentifier(text string) bool { return len(text) == 64 && consistsOf(text, isHexDigit) }
 
-func consistsOf(text string, is func(byte) bool) bool {
+func consistsOf(text string, matches func(byte) bool) bool {
 	for i := range len(text) {
-		if !is(text[i]) {
+		if !matches(text[i]) {
 			return false
 		}
 	}

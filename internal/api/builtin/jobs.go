@@ -14,9 +14,9 @@ import (
 // maxExitCodes is the maximum number of exit codes in a rule of a pod failure policy.
 const maxExitCodes = 255
 
-// exitCodes validates onExitCodes of a pod failure policy rule: containerName must be the name of a container of the pod
+// checkExitCodes validates onExitCodes of a pod failure policy rule: containerName must be the name of a container of the pod
 // template, and values must be distinct and in ascending order.
-func exitCodes(c *checker, on, _ document.Value) {
+func checkExitCodes(c *checker, on, _ document.Value) {
 	if name := on.Get("containerName"); !isAbsentOrNull(name) {
 		spec, _, _ := c.enclosing("JobSpec")
 		pod := spec.Lookup("template", "spec")
@@ -25,11 +25,11 @@ func exitCodes(c *checker, on, _ document.Value) {
 		}
 	}
 	c.push("values")
-	c.exitCodeValues(on.Get("values"), on.Get("operator").Text())
+	c.checkExitCodeValues(on.Get("values"), on.Get("operator").Text())
 	c.pop()
 }
 
-func (c *checker) exitCodeValues(values document.Value, operator string) {
+func (c *checker) checkExitCodeValues(values document.Value, operator string) {
 	if values.Len() == 0 {
 		c.invalid(errorValue(values), "at least one value is required")
 	} else if values.Len() > maxExitCodes {
@@ -55,8 +55,8 @@ func (c *checker) exitCodeValues(values document.Value, operator string) {
 	}
 }
 
-// oneRequirement requires that a pod failure policy rule has either onExitCodes or onPodConditions.
-func oneRequirement(c *checker, rule, _ document.Value) {
+// checkOneRequirement requires that a pod failure policy rule has either onExitCodes or onPodConditions.
+func checkOneRequirement(c *checker, rule, _ document.Value) {
 	codes, conditions := !isAbsentOrNull(rule.Get("onExitCodes")), rule.Get("onPodConditions").Len() > 0
 	switch {
 	case codes && conditions:
@@ -69,8 +69,8 @@ func oneRequirement(c *checker, rule, _ document.Value) {
 // maxIndexesLength is the maximum length of a string of indexes, such as succeededIndexes, in bytes.
 const maxIndexesLength = 64 * 1024
 
-// successRule validates a rule of a Job's success policy: succeededIndexes and succeededCount.
-func successRule(c *checker, rule, _ document.Value) {
+// checkSuccessRule validates a rule of a Job's success policy: succeededIndexes and succeededCount.
+func checkSuccessRule(c *checker, rule, _ document.Value) {
 	count, indexes := rule.Get("succeededCount"), rule.Get("succeededIndexes")
 	if isAbsentOrNull(count) && isAbsentOrNull(indexes) {
 		c.required("at least one of succeededCount or succeededIndexes must be specified")
@@ -154,9 +154,9 @@ const (
 	jobNameLabel, oldJobNameLabel = "batch.kubernetes.io/job-name", "job-name"
 )
 
-// generatedSelector requires that a Job without manualSelector has the selector and the pod labels that kube-apiserver
+// checkGeneratedSelector requires that a Job without manualSelector has the selector and the pod labels that kube-apiserver
 // generates for it.
-func generatedSelector(c *checker, job, oldJob document.Value) {
+func checkGeneratedSelector(c *checker, job, oldJob document.Value) {
 	selector := job.Lookup("spec", "selector")
 	if job.Lookup("spec", "manualSelector").Bool() || isAbsentOrNull(selector) {
 		return
@@ -166,7 +166,7 @@ func generatedSelector(c *checker, job, oldJob document.Value) {
 		c.required("", "metadata", "uid")
 	}
 	want := []document.Field{{Name: oldJobUIDLabel, Value: uid}, {Name: oldJobNameLabel, Value: name}}
-	if was := oldJob.Lookup("spec", "template", "metadata", "labels"); !c.updating || !isAbsentOrNull(was.Get(jobUIDLabel)) && !isAbsentOrNull(was.Get(jobNameLabel)) {
+	if old := oldJob.Lookup("spec", "template", "metadata", "labels"); !c.updating || !isAbsentOrNull(old.Get(jobUIDLabel)) && !isAbsentOrNull(old.Get(jobNameLabel)) {
 		want = append(want, document.Field{Name: jobUIDLabel, Value: uid}, document.Field{Name: jobNameLabel, Value: name})
 	}
 	labels := job.Lookup("spec", "template", "metadata", "labels")
@@ -189,15 +189,15 @@ func generatedSelector(c *checker, job, oldJob document.Value) {
 	}
 }
 
-func jobSelects(c *checker, job, _ document.Value) {
+func checkJobSelector(c *checker, job, _ document.Value) {
 	have := job.Lookup("spec", "template", "metadata", "labels")
 	if matchSelector(job.Lookup("spec", "selector"), have) == selectorDiffers {
 		c.invalid(errorMap(have), "`selector` does not match template `labels`", "spec", "template", "metadata", "labels")
 	}
 }
 
-// jobHostnames requires that the hostnames of an indexed Job's pods, NAME-INDEX, are valid DNS labels.
-func jobHostnames(c *checker, job, _ document.Value) {
+// checkJobHostnames requires that the hostnames of an indexed Job's pods, NAME-INDEX, are valid DNS labels.
+func checkJobHostnames(c *checker, job, _ document.Value) {
 	spec, name := job.Get("spec"), job.Lookup("metadata", "name").Text()
 	n := intValue(spec.Get("completions"))
 	if spec.Get("completionMode").Text() != "Indexed" || n <= 0 {
@@ -208,17 +208,17 @@ func jobHostnames(c *checker, job, _ document.Value) {
 	}
 }
 
-func jobCompletions(c *checker, job, oldJob document.Value) {
+func checkJobCompletions(c *checker, job, oldJob document.Value) {
 	spec := job.Get("spec")
-	now, old := spec.Get("completions"), oldJob.Lookup("spec", "completions")
-	if now.Text() == old.Text() {
+	value, old := spec.Get("completions"), oldJob.Lookup("spec", "completions")
+	if value.Text() == old.Text() {
 		return
 	}
 	switch {
 	case spec.Get("completionMode").Text() != "Indexed":
-		c.invalid(errorValue(now), "field is immutable", "spec", "completions")
-	case !isAbsentOrNull(now) && intValue(now) != intValue(spec.Get("parallelism")):
-		c.invalid(intValue(now), "can only be modified in tandem with spec.parallelism", "spec", "completions")
+		c.invalid(errorValue(value), "field is immutable", "spec", "completions")
+	case !isAbsentOrNull(value) && intValue(value) != intValue(spec.Get("parallelism")):
+		c.invalid(intValue(value), "can only be modified in tandem with spec.parallelism", "spec", "completions")
 	}
 }
 
@@ -236,7 +236,7 @@ const (
 	manyIndexesLimitDetail = "must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index"
 )
 
-func failedIndexes(c *checker, spec, _ document.Value) {
+func checkFailedIndexes(c *checker, spec, _ document.Value) {
 	failed, completions, parallelism := spec.Get("maxFailedIndexes"), spec.Get("completions"), spec.Get("parallelism")
 	n := intValue(failed)
 	if !isAbsentOrNull(completions) && !isAbsentOrNull(failed) && n > intValue(completions) {
@@ -259,28 +259,28 @@ func failedIndexes(c *checker, spec, _ document.Value) {
 	}
 }
 
-// jobTemplate rejects changes of a Job's pod template. Scheduling directives and container resources may change while the
+// checkJobTemplate rejects changes of a Job's pod template. Scheduling directives and container resources may change while the
 // Job is suspended and has no active pods.
-func jobTemplate(c *checker, job, oldJob document.Value) {
-	now, old := job.Lookup("spec", "template"), oldJob.Lookup("spec", "template")
+func checkJobTemplate(c *checker, job, oldJob document.Value) {
+	value, old := job.Lookup("spec", "template"), oldJob.Lookup("spec", "template")
 	t, _ := c.kind.Lookup("spec", "template")
 	mutable := isSuspendedIdle(oldJob)
 	if mutable {
-		old = withDirectives(old, now)
+		old = copyDirectives(old, value)
 	}
 	if !oldJob.Lookup("spec", "suspend").Bool() || !mutable {
-		if !semanticEqual(t, false, now, old) {
-			c.invalid(errorValue(now), "field is immutable", "spec", "template")
+		if !semanticEqual(t, false, value, old) {
+			c.invalid(errorValue(value), "field is immutable", "spec", "template")
 		}
 		return
 	}
 	spec, _ := fieldType(t, "spec")
-	is, was := now.Get("spec"), old.Get("spec")
+	currentSpec, oldValue := value.Get("spec"), old.Get("spec")
 	for _, list := range []string{"containers", "initContainers"} {
-		was = withResources(was, is, list)
+		oldValue = copyResources(oldValue, currentSpec, list)
 	}
-	if !semanticEqual(spec, false, is, was) {
-		c.invalid(errorValue(is), "field is immutable", "spec", "template", "spec")
+	if !semanticEqual(spec, false, currentSpec, oldValue) {
+		c.invalid(errorValue(currentSpec), "field is immutable", "spec", "template", "spec")
 	}
 }
 
@@ -294,54 +294,54 @@ func isSuspendedIdle(job document.Value) bool {
 	return job.Lookup("spec", "suspend").Bool() && stopped && intValue(status.Get("active")) == 0
 }
 
-// withDirectives returns a pod template with the scheduling directives of another pod template: labels, annotations,
+// copyDirectives returns a pod template with the scheduling directives of another pod template: labels, annotations,
 // nodeSelector, tolerations, schedulingGates and nodeAffinity.
-func withDirectives(template, from document.Value) document.Value {
+func copyDirectives(template, source document.Value) document.Value {
 	meta, spec := template.Get("metadata"), template.Get("spec")
 	for _, name := range []string{"annotations", "labels"} {
-		meta = withValue(meta, name, from.Lookup("metadata", name))
+		meta = setField(meta, name, source.Lookup("metadata", name))
 	}
 	for _, name := range []string{"nodeSelector", "tolerations", "schedulingGates"} {
-		spec = withValue(spec, name, from.Lookup("spec", name))
+		spec = setField(spec, name, source.Lookup("spec", name))
 	}
-	is, was := from.Lookup("spec", "affinity"), spec.Get("affinity")
+	currentSpec, old := source.Lookup("spec", "affinity"), spec.Get("affinity")
 	switch {
-	case isAbsentOrNull(is) && isAbsentOrNull(was):
-	case isAbsentOrNull(is):
-		if was = was.Without("nodeAffinity"); isEmpty(was) {
+	case isAbsentOrNull(currentSpec) && isAbsentOrNull(old):
+	case isAbsentOrNull(currentSpec):
+		if old = old.Without("nodeAffinity"); isEmpty(old) {
 			spec = spec.Without("affinity")
 		} else {
-			spec = spec.With("affinity", was)
+			spec = spec.With("affinity", old)
 		}
 	default:
-		if was.Kind() != document.Map {
-			was = document.NewMap()
+		if old.Kind() != document.Map {
+			old = document.NewMap()
 		}
-		spec = spec.With("affinity", withValue(was, "nodeAffinity", is.Get("nodeAffinity")))
+		spec = spec.With("affinity", setField(old, "nodeAffinity", currentSpec.Get("nodeAffinity")))
 	}
-	return withValue(template, "metadata", meta).With("spec", spec)
+	return setField(template, "metadata", meta).With("spec", spec)
 }
 
-// withResources returns a pod spec in which each container of a list has the resources of the container at the same index of
+// copyResources returns a pod spec in which each container of a list has the resources of the container at the same index of
 // another pod spec, if both containers have the same name.
-func withResources(spec, from document.Value, list string) document.Value {
-	was, is := spec.Get(list), from.Get(list)
-	if was.Kind() != document.List || was.Len() != is.Len() {
+func copyResources(spec, source document.Value, list string) document.Value {
+	old, currentSpec := spec.Get(list), source.Get(list)
+	if old.Kind() != document.List || old.Len() != currentSpec.Len() {
 		return spec
 	}
-	containers := make([]document.Value, was.Len())
+	containers := make([]document.Value, old.Len())
 	for i := range containers {
-		containers[i] = was.At(i)
-		if containers[i].Get("name").Text() == is.At(i).Get("name").Text() {
-			containers[i] = withValue(containers[i], "resources", is.At(i).Get("resources"))
+		containers[i] = old.At(i)
+		if containers[i].Get("name").Text() == currentSpec.At(i).Get("name").Text() {
+			containers[i] = setField(containers[i], "resources", currentSpec.At(i).Get("resources"))
 		}
 	}
 	return spec.With(list, document.NewList(containers...))
 }
 
-// withValue returns a map in which the named field is set to a value, or removed if the value is absent. If m is not a map, a
+// setField returns a map in which the named field is set to a value, or removed if the value is absent. If m is not a map, a
 // new map is used.
-func withValue(m document.Value, name string, v document.Value) document.Value {
+func setField(m document.Value, name string, v document.Value) document.Value {
 	if v.IsAbsent() {
 		return m.Without(name)
 	}

@@ -18,7 +18,7 @@ type jobOutcome struct {
 	succeeding bool // succeeding reports whether the condition SuccessCriteriaMet is True.
 }
 
-func (e jobOutcome) finished() bool { return e.complete || e.failed }
+func (o jobOutcome) finished() bool { return o.complete || o.failed }
 
 func outcomeOf(job document.Value) (e jobOutcome) {
 	for _, condition := range job.Lookup("status", "conditions").Items() {
@@ -48,7 +48,7 @@ type jobChange struct {
 	outcome, oldOutcome jobOutcome
 }
 
-func jobChangeOf(c *checker, job, oldJob document.Value) jobChange {
+func newJobChange(c *checker, job, oldJob document.Value) jobChange {
 	return jobChange{c, job.Get("spec"), job.Get("status"), oldJob.Get("status"), outcomeOf(job), outcomeOf(oldJob)}
 }
 
@@ -63,16 +63,16 @@ func (j jobChange) changed(names ...string) bool {
 	return false
 }
 
-// invalidConditions adds an error at status.conditions. The error does not show the conditions.
-func (j jobChange) invalidConditions(detail string) {
+// addConditionsError adds an error at status.conditions. The error does not show the conditions.
+func (j jobChange) addConditionsError(detail string) {
 	j.c.invalid(field.OmitValueType{}, detail, "status", "conditions")
 }
 
-// uncountedPods requires that the pod UIDs in uncountedTerminatedPods are not empty and are distinct.
-func uncountedPods(c *checker, pods, _ document.Value) {
+// checkUncountedPods requires that the pod UIDs in uncountedTerminatedPods are not empty and are distinct.
+func checkUncountedPods(c *checker, pods, _ document.Value) {
 	seen := map[string]bool{}
 	for _, name := range [...]string{"succeeded", "failed"} {
-		c.eachText(name, pods.Get(name), func(uid string) {
+		c.forEachText(name, pods.Get(name), func(uid string) {
 			switch {
 			case uid == "":
 				c.invalid(uid, "must not be empty")
@@ -84,32 +84,32 @@ func uncountedPods(c *checker, pods, _ document.Value) {
 	}
 }
 
-// finishedJob requires that the termination conditions of a Job are consistent, and that the other status fields of a
+// checkFinishedJob requires that the termination conditions of a Job are consistent, and that the other status fields of a
 // finished Job are consistent with them.
-func finishedJob(c *checker, job, oldJob document.Value) {
-	j := jobChangeOf(c, job, oldJob)
-	end, was := j.outcome, j.oldOutcome
-	if end.complete != was.complete || end.failed != was.failed {
+func checkFinishedJob(c *checker, job, oldJob document.Value) {
+	j := newJobChange(c, job, oldJob)
+	end, old := j.outcome, j.oldOutcome
+	if end.complete != old.complete || end.failed != old.failed {
 		if end.complete && end.failed {
-			j.invalidConditions("cannot set Complete=True and Failed=true conditions")
+			j.addConditionsError("cannot set Complete=True and Failed=true conditions")
 		}
 	}
-	if end.complete != was.complete || end.failing != was.failing {
+	if end.complete != old.complete || end.failing != old.failing {
 		if end.complete && end.failing {
-			j.invalidConditions("cannot set Complete=True and FailureTarget=true conditions")
+			j.addConditionsError("cannot set Complete=True and FailureTarget=true conditions")
 		}
 	}
-	j.completionTime()
-	if (end.failed != was.failed || j.changed("failedIndexes")) && end.failed && !end.failing {
-		j.invalidConditions("cannot set Failed=True condition without the FailureTarget=true condition")
+	j.checkCompletionTime()
+	if (end.failed != old.failed || j.changed("failedIndexes")) && end.failed && !end.failing {
+		j.addConditionsError("cannot set Failed=True condition without the FailureTarget=true condition")
 	}
-	if (end.complete != was.complete || end.succeeding != was.succeeding) && end.complete && !end.succeeding {
-		j.invalidConditions("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
+	if (end.complete != old.complete || end.succeeding != old.succeeding) && end.complete && !end.succeeding {
+		j.addConditionsError("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
 	}
 	if !end.finished() {
 		return
 	}
-	ended := !was.finished()
+	ended := !old.finished()
 	if active := intValue(j.status.Get("active")); active > 0 && (ended || j.changed("active")) {
 		c.invalid(active, "active>0 is invalid for finished job", "status", "active")
 	}
@@ -137,9 +137,9 @@ func (j jobChange) neverStarts() bool {
 	return j.spec.Get("suspend").Bool() && !isAbsentOrNull(completions) && intValue(completions) == 0
 }
 
-// completionTime requires that a complete Job has a completionTime, which is not before its startTime, and that other Jobs
+// checkCompletionTime requires that a complete Job has a completionTime, which is not before its startTime, and that other Jobs
 // have none.
-func (j jobChange) completionTime() {
+func (j jobChange) checkCompletionTime() {
 	c, completed, started := j.c, j.status.Get("completionTime"), j.status.Get("startTime")
 	if j.outcome.complete != j.oldOutcome.complete || j.changed("completionTime") {
 		switch {
@@ -161,9 +161,9 @@ func isBefore(a, b document.Value) bool {
 	return errX == nil && errY == nil && x.Before(y)
 }
 
-// jobIndexes validates completedIndexes and failedIndexes, and the numbers of terminating and ready pods.
-func jobIndexes(c *checker, job, oldJob document.Value) {
-	j := jobChangeOf(c, job, oldJob)
+// checkJobIndexes validates completedIndexes and failedIndexes, and the numbers of terminating and ready pods.
+func checkJobIndexes(c *checker, job, oldJob document.Value) {
+	j := newJobChange(c, job, oldJob)
 	completions, perIndex := j.spec.Get("completions"), j.spec.Get("backoffLimitPerIndex")
 	completed, failed := j.status.Get("completedIndexes"), j.status.Get("failedIndexes")
 	reportInvalid := func(indexes document.Value, detail, name string) { c.invalid(indexes.Text(), detail, "status", name) }
@@ -186,7 +186,7 @@ func jobIndexes(c *checker, job, oldJob document.Value) {
 		reportInvalid(failed, "cannot set non-null failedIndexes when backoffLimitPerIndex is null", "failedIndexes")
 	}
 	if (newCompleted || newFailed) && !isAbsentOrNull(completions) && !isAbsentOrNull(failed) {
-		if problem := overlap(completed.Text(), failed.Text(), intValue(completions)); problem != "" {
+		if problem := findOverlap(completed.Text(), failed.Text(), intValue(completions)); problem != "" {
 			reportInvalid(failed, problem, "failedIndexes")
 		}
 	}
@@ -198,9 +198,9 @@ func jobIndexes(c *checker, job, oldJob document.Value) {
 	}
 }
 
-// overlap returns an error message for the first index that both completedIndexes and failedIndexes contain; "" if there is
+// findOverlap returns an error message for the first index that both completedIndexes and failedIndexes contain; "" if there is
 // none. Invalid intervals are ignored.
-func overlap(completed, failed string, completions int64) string {
+func findOverlap(completed, failed string, completions int64) string {
 	if completed == "" || failed == "" {
 		return ""
 	}
@@ -227,30 +227,30 @@ func readIntervals(text string, completions int64) (intervals [][2]int64) {
 	return intervals
 }
 
-// jobConditions rejects combinations of SuccessCriteriaMet and other termination conditions that contradict each other.
-func jobConditions(c *checker, job, oldJob document.Value) {
-	j := jobChangeOf(c, job, oldJob)
+// checkJobConditions rejects combinations of SuccessCriteriaMet and other termination conditions that contradict each other.
+func checkJobConditions(c *checker, job, oldJob document.Value) {
+	j := newJobChange(c, job, oldJob)
 	if j.outcome.succeeding && j.outcome.failed {
-		j.invalidConditions("cannot set SuccessCriteriaMet=True and Failed=true conditions")
+		j.addConditionsError("cannot set SuccessCriteriaMet=True and Failed=true conditions")
 	}
 	if j.outcome.succeeding && j.outcome.failing {
-		j.invalidConditions("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
+		j.addConditionsError("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
 	}
 	if !isAbsentOrNull(j.spec.Get("successPolicy")) && !j.outcome.succeeding && j.outcome.complete {
-		j.invalidConditions("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
+		j.addConditionsError("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
 	}
 }
 
-// jobProgress rejects updates that remove termination conditions, decrease counters, or change completionTime or, unless the
+// checkJobProgress rejects updates that remove termination conditions, decrease counters, or change completionTime or, unless the
 // Job is suspended or resumed, startTime.
-func jobProgress(c *checker, job, oldJob document.Value) {
-	j := jobChangeOf(c, job, oldJob)
+func checkJobProgress(c *checker, job, oldJob document.Value) {
+	j := newJobChange(c, job, oldJob)
 	for _, end := range []struct {
 		name    string
 		was, is bool
 	}{{"Failed", j.oldOutcome.failed, j.outcome.failed}, {"Complete", j.oldOutcome.complete, j.outcome.complete}, {"FailureTarget", j.oldOutcome.failing, j.outcome.failing}} {
 		if end.was && !end.is {
-			j.invalidConditions("cannot disable the terminal " + end.name + "=True condition")
+			j.addConditionsError("cannot disable the terminal " + end.name + "=True condition")
 		}
 	}
 	for _, name := range [...]string{"failed", "succeeded"} {
@@ -258,18 +258,18 @@ func jobProgress(c *checker, job, oldJob document.Value) {
 			c.invalid(n, "cannot decrease the "+name+" counter", "status", name)
 		}
 	}
-	completed, was := j.status.Get("completionTime"), j.old.Get("completionTime")
-	if !isAbsentOrNull(completed) && !isAbsentOrNull(was) && j.changed("completionTime") {
+	completed, old := j.status.Get("completionTime"), j.old.Get("completionTime")
+	if !isAbsentOrNull(completed) && !isAbsentOrNull(old) && j.changed("completionTime") {
 		c.invalid(errorValue(completed), "field is immutable", "status", "completionTime")
 	}
 	if !isAbsentOrNull(j.old.Get("startTime")) && j.changed("startTime") && !j.resumes() && !j.spec.Get("suspend").Bool() {
 		c.invalid(errorValue(j.status.Get("startTime")), "field is immutable for unsuspended job once set", "status", "startTime")
 	}
 	if j.oldOutcome.succeeding && !j.outcome.succeeding {
-		j.invalidConditions("cannot disable the SuccessCriteriaMet=True condition")
+		j.addConditionsError("cannot disable the SuccessCriteriaMet=True condition")
 	}
 	if j.oldOutcome.complete && !j.oldOutcome.succeeding && j.outcome.succeeding {
-		j.invalidConditions("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions")
+		j.addConditionsError("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions")
 	}
 }
 

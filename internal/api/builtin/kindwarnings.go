@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// quotaPairs adds a warning for each resource whose requests in a ResourceQuota exceed its limits.
-func quotaPairs(c *checker, hard, _ document.Value) {
+// warnQuotaPairs adds a warning for each resource whose requests in a ResourceQuota exceed its limits.
+func warnQuotaPairs(c *checker, hard, _ document.Value) {
 	for _, name := range [...]string{"cpu", "memory", "storage", "ephemeral-storage"} {
 		requestName := "requests." + name
 		if isAbsentOrNull(hard.Get(requestName)) && (name == "cpu" || name == "memory") {
@@ -26,8 +26,8 @@ func quotaPairs(c *checker, hard, _ document.Value) {
 	}
 }
 
-// keyPair adds a warning if the certificate and the key of a TLS Secret are invalid or do not match.
-func keyPair(c *checker, data, _ document.Value) {
+// warnKeyPair adds a warning if the certificate and the key of a TLS Secret are invalid or do not match.
+func warnKeyPair(c *checker, data, _ document.Value) {
 	certificate, _ := base64.StdEncoding.DecodeString(data.Get("tls.crt").Text())
 	key, _ := base64.StdEncoding.DecodeString(data.Get("tls.key").Text())
 	if _, err := tls.X509KeyPair(certificate, key); err != nil {
@@ -37,13 +37,13 @@ func keyPair(c *checker, data, _ document.Value) {
 
 const reservedSuffix = ".static.k8s.io"
 
-func reservedName(c *checker, name, _ document.Value) {
+func warnReservedName(c *checker, name, _ document.Value) {
 	if strings.HasSuffix(name.Text(), reservedSuffix) {
 		c.warn(fmt.Sprintf("names ending with %q are reserved for static manifest-based configurations and cannot be managed via the API", reservedSuffix))
 	}
 }
 
-func lowerCaseDriver(c *checker, driver, _ document.Value) {
+func warnLowerCaseDriver(c *checker, driver, _ document.Value) {
 	if name := driver.Text(); name != strings.ToLower(name) {
 		c.warn(fmt.Sprintf("driver names should be lowercase; %q contains uppercase characters", name))
 	}
@@ -55,7 +55,7 @@ const (
 	manyParallelWarning    = 10_000  // manyParallelWarning is the parallelism above which there may be a warning.
 )
 
-func manyIndexes(c *checker, spec, _ document.Value) {
+func warnManyIndexes(c *checker, spec, _ document.Value) {
 	if intValue(spec.Get("completions")) > manyCompletionsWarning && intValue(spec.Get("parallelism")) > manyParallelWarning {
 		c.warn("In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail")
 	}

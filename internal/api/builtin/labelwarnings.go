@@ -14,14 +14,14 @@ var deprecatedLabels = map[string]string{
 	"node-role.kubernetes.io/master":                `use "node-role.kubernetes.io/control-plane" instead`,
 }
 
-func warnDeprecatedLabel(c *checker, now, _ document.Value) {
-	if instead, ok := deprecatedLabels[now.Text()]; ok {
-		c.warn(now.Text() + " is " + instead)
+func warnDeprecatedLabel(c *checker, value, _ document.Value) {
+	if instead, ok := deprecatedLabels[value.Text()]; ok {
+		c.warn(value.Text() + " is " + instead)
 	}
 }
 
-func warnDeprecatedLabelPlain(c *checker, now, _ document.Value) {
-	if instead, ok := deprecatedLabels[now.Text()]; ok {
+func warnDeprecatedLabelPlain(c *checker, value, _ document.Value) {
+	if instead, ok := deprecatedLabels[value.Text()]; ok {
 		c.warn(instead)
 	}
 }
@@ -32,8 +32,8 @@ func warnDeprecatedLabelKey(c *checker, _, _ document.Value) {
 	}
 }
 
-// deprecatedMatchLabels adds a warning for each deprecated label in matchLabels. The path of the warning ends with the label.
-func deprecatedMatchLabels(c *checker, labels, _ document.Value) {
+// warnDeprecatedMatchLabels adds a warning for each deprecated label in matchLabels. The path of the warning ends with the label.
+func warnDeprecatedMatchLabels(c *checker, labels, _ document.Value) {
 	for key := range labels.Fields() {
 		if instead, ok := deprecatedLabels[key]; ok {
 			c.warn(instead, key)
@@ -41,8 +41,8 @@ func deprecatedMatchLabels(c *checker, labels, _ document.Value) {
 	}
 }
 
-func warnLabelValue(c *checker, now, _ document.Value) {
-	for _, problem := range formats["label-value"].check(now.Text()) {
-		c.warn(now.Text() + " is invalid, " + problem)
+func warnLabelValue(c *checker, value, _ document.Value) {
+	for _, problem := range formats["label-value"].check(value.Text()) {
+		c.warn(value.Text() + " is invalid, " + problem)
 	}
 }

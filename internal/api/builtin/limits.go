@@ -13,8 +13,8 @@ import (
 // limitTypes are the types of LimitRange items that Kubernetes defines. Other types need a domain-qualified name.
 var limitTypes = []string{"Pod", "Container", "PersistentVolumeClaim"}
 
-func limitType(c *checker, now, _ document.Value) {
-	text := now.Text()
+func checkLimitType(c *checker, value, _ document.Value) {
+	text := value.Text()
 	problems := formats["qualified-name"].check(text)
 	c.invalidAll(text, problems)
 	if len(problems) == 0 && !strings.Contains(text, "/") && !slices.Contains(limitTypes, text) {
@@ -22,12 +22,12 @@ func limitType(c *checker, now, _ document.Value) {
 	}
 }
 
-// limitAmounts validates the resource names of a LimitRange item, and requires that its min, max, default, defaultRequest and
+// checkLimitAmounts validates the resource names of a LimitRange item, and requires that its min, max, default, defaultRequest and
 // maxLimitRequestRatio are consistent for each resource.
-func limitAmounts(c *checker, limit, _ document.Value) {
+func checkLimitAmounts(c *checker, limit, _ document.Value) {
 	kind := limit.Get("type").Text()
 	compared := []string{"max", "min"}
-	c.limitNames(limit, kind, "max", "min")
+	c.checkLimitNames(limit, kind, "max", "min")
 	if kind == "Pod" {
 		for _, name := range []string{"default", "defaultRequest"} {
 			if limit.Get(name).Len() > 0 {
@@ -35,13 +35,13 @@ func limitAmounts(c *checker, limit, _ document.Value) {
 			}
 		}
 	} else {
-		c.limitNames(limit, kind, "default", "defaultRequest")
+		c.checkLimitNames(limit, kind, "default", "defaultRequest")
 		compared = append(compared, "default", "defaultRequest")
 	}
 	if kind == "PersistentVolumeClaim" && isAbsentOrNull(limit.Lookup("min", "storage")) && isAbsentOrNull(limit.Lookup("max", "storage")) {
 		c.required("either minimum or maximum storage value is required, but neither was provided", "limits")
 	}
-	c.limitNames(limit, kind, "maxLimitRequestRatio")
+	c.checkLimitNames(limit, kind, "maxLimitRequestRatio")
 	compared = append(compared, "maxLimitRequestRatio")
 	seen := map[string]bool{}
 	for _, list := range compared {
@@ -62,15 +62,15 @@ func (c *checker) compareAmounts(limit document.Value, lists []string, resource 
 	amounts.check()
 }
 
-func (c *checker) limitNames(limit document.Value, kind string, lists ...string) {
+func (c *checker) checkLimitNames(limit document.Value, kind string, lists ...string) {
 	for _, list := range lists {
 		c.push(list)
 		for name := range limit.Get(list).Fields() {
 			c.pushKey(name)
 			if kind == "Pod" || kind == "Container" {
-				c.containerResourceName(name)
+				c.checkContainerResourceName(name)
 			} else {
-				c.resourceName(name)
+				c.checkResourceName(name)
 			}
 			c.pop()
 		}
@@ -133,15 +133,15 @@ func (l *resourceLimit) check() {
 	if exceeds(l.defaultLimit, l.max) {
 		l.report("default", l.max, "default value %s is greater than max value %s", l.defaultLimit, l.max)
 	}
-	l.ratio()
+	l.checkRatio()
 	shared := isNativeResource(l.resource) && !isHugePagesResource(l.resource)
 	if !shared && l.defaultLimit != nil && l.request != nil && l.defaultLimit.Cmp(*l.request) != 0 {
 		l.report("defaultRequest", l.request, "default value %s must equal to defaultRequest value %s in %s", l.defaultLimit, l.request, l.resource)
 	}
 }
 
-// ratio requires that maxLimitRequestRatio is at least 1 and at most max divided by min.
-func (l *resourceLimit) ratio() {
+// checkRatio requires that maxLimitRequestRatio is at least 1 and at most max divided by min.
+func (l *resourceLimit) checkRatio() {
 	ratio := l.maxRatio
 	if ratio == nil {
 		return
@@ -152,11 +152,11 @@ func (l *resourceLimit) ratio() {
 	if l.min == nil || l.max == nil {
 		return
 	}
-	is, minimum, maximum := float64(ratio.Value()), l.min.Value(), l.max.Value()
+	currentSpec, minimum, maximum := float64(ratio.Value()), l.min.Value(), l.max.Value()
 	if ratio.Value() < resource.MaxMilliValue && minimum < resource.MaxMilliValue && maximum < resource.MaxMilliValue {
-		is, minimum, maximum = float64(ratio.MilliValue())/1000, l.min.MilliValue(), l.max.MilliValue()
+		currentSpec, minimum, maximum = float64(ratio.MilliValue())/1000, l.min.MilliValue(), l.max.MilliValue()
 	}
-	if bound := float64(maximum) / float64(minimum); is > bound {
+	if bound := float64(maximum) / float64(minimum); currentSpec > bound {
 		l.report("maxLimitRequestRatio", ratio, "ratio %s is greater than max/min = %f", ratio, bound)
 	}
 }

@@ -61,9 +61,9 @@ func makeAtMost(args []string) (check, error) {
 // detail from the arguments.
 func makeLongest(args []string) (check, error) {
 	maximum, detail, err := parseLimit(args)
-	return func(c *checker, now, _ document.Value) bool {
-		if len(now.Text()) > maximum {
-			c.invalid(now.Text(), detail)
+	return func(c *checker, value, _ document.Value) bool {
+		if len(value.Text()) > maximum {
+			c.invalid(value.Text(), detail)
 		}
 		return true
 	}, err
@@ -75,9 +75,9 @@ func makeStartsWith(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected a prefix and the supported value, received %q", args)
 	}
-	return func(c *checker, now, _ document.Value) bool {
-		if !strings.HasPrefix(now.Text(), args[0]) {
-			c.unsupported(now.Text(), args[1:])
+	return func(c *checker, value, _ document.Value) bool {
+		if !strings.HasPrefix(value.Text(), args[0]) {
+			c.unsupported(value.Text(), args[1:])
 		}
 		return true
 	}, nil
@@ -87,21 +87,21 @@ func makeStartsWith(args []string) (check, error) {
 func whitespaceChecks() map[string]checkFactory {
 	isBlank := func(v document.Value) bool { return strings.TrimSpace(v.Text()) == "" }
 	return map[string]checkFactory{
-		"not-blank": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"not-blank": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if isBlank(v) {
 				c.required(detail)
 				return false
 			}
 			return true
 		}),
-		"not-only-whitespace": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"not-only-whitespace": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if v.Text() != "" && isBlank(v) {
 				c.invalid(v.Text(), detail)
 				return false
 			}
 			return true
 		}),
-		"one-line": withDetail("", func(c *checker, v document.Value, detail string) bool {
+		"one-line": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if strings.ContainsAny(strings.TrimSpace(v.Text()), "\n\r") {
 				c.invalid(v.Text(), detail)
 			}

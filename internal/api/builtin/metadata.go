@@ -41,7 +41,7 @@ func anyText(string) bool { return true }
 
 func prefixFormat(name string) format {
 	f := formats[name]
-	return format{f.accepts, func(s string) []string { return f.problems(asPrefix(s)) }}
+	return format{f.accepts, func(s string) []string { return f.problems(replaceTrailingDash(s)) }}
 }
 
 // makeObjectMeta returns a check of metadata on create. The arguments are a key of nameFormats and, optionally, the word
@@ -55,22 +55,22 @@ func makeObjectMeta(args []string) (check, error) {
 	if !ok {
 		return nil, fmt.Errorf("expected a name format, received %q", args[0])
 	}
-	return func(c *checker, now, _ document.Value) bool {
+	return func(c *checker, value, _ document.Value) bool {
 		if c.updating && !always {
 			return true
 		}
-		c.checkCreatedMeta(now, names)
-		c.finalizerKinds(now)
+		c.checkCreatedMeta(value, names)
+		c.checkFinalizerKinds(value)
 		return true
 	}, nil
 }
 
-// updatedObjectMeta validates the metadata on update. kube-apiserver runs these checks for some kinds a second time, after
+// checkObjectMetaUpdate validates the metadata on update. kube-apiserver runs these checks for some kinds a second time, after
 // the checks for objects of all kinds.
-func updatedObjectMeta(c *checker, now, old document.Value) {
+func checkObjectMetaUpdate(c *checker, value, old document.Value) {
 	if c.updating {
-		c.checkUpdatedMeta(now, old)
-		c.finalizerKinds(now)
+		c.checkUpdatedMeta(value, old)
+		c.checkFinalizerKinds(value)
 	}
 }
 
@@ -101,40 +101,40 @@ func (c *checker) checkCreatedMeta(meta document.Value, names nameFormat) {
 	if n := intValue(meta.Get("generation")); n < 0 {
 		c.invalid(n, "must be greater than or equal to 0", "generation")
 	}
-	c.labels(meta.Get("labels"), "labels")
-	c.annotations(meta.Get("annotations"), "annotations")
-	c.owners(meta.Get("ownerReferences"))
-	c.finalizers(meta.Get("finalizers"))
-	c.managedFields(meta.Get("managedFields"))
+	c.checkLabels(meta.Get("labels"), "labels")
+	c.checkAnnotations(meta.Get("annotations"), "annotations")
+	c.checkOwners(meta.Get("ownerReferences"))
+	c.checkFinalizers(meta.Get("finalizers"))
+	c.checkManagedFields(meta.Get("managedFields"))
 }
 
 // checkUpdatedMeta validates the metadata of an update: that immutable fields do not change, and that the other fields are
 // valid.
-func (c *checker) checkUpdatedMeta(now, old document.Value) {
+func (c *checker) checkUpdatedMeta(value, old document.Value) {
 	if !isEmpty(old.Get("deletionTimestamp")) {
-		c.noNewFinalizers(now.Get("finalizers"), old.Get("finalizers"))
+		c.rejectNewFinalizers(value.Get("finalizers"), old.Get("finalizers"))
 	}
 	for _, name := range []string{"name", "namespace", "uid"} {
-		was, is := old.Get(name).Text(), now.Get(name).Text()
-		if is != was && !(name == "uid" && is == "") {
-			c.invalid(is, "field is immutable", name)
+		oldValue, currentSpec := old.Get(name).Text(), value.Get(name).Text()
+		if currentSpec != oldValue && !(name == "uid" && currentSpec == "") {
+			c.invalid(currentSpec, "field is immutable", name)
 		}
 	}
 	// Only deletions set these fields.
 	for _, name := range []string{"deletionTimestamp", "deletionGracePeriodSeconds"} {
-		if is := now.Get(name); !isAbsentOrNull(is) && !document.Equal(is, old.Get(name)) {
-			c.invalid(errorValue(is), "field is immutable", name)
+		if currentSpec := value.Get(name); !isAbsentOrNull(currentSpec) && !document.Equal(currentSpec, old.Get(name)) {
+			c.invalid(errorValue(currentSpec), "field is immutable", name)
 		}
 	}
-	c.labels(now.Get("labels"), "labels")
-	c.annotations(now.Get("annotations"), "annotations")
-	c.owners(now.Get("ownerReferences"))
-	c.managedFields(now.Get("managedFields"))
+	c.checkLabels(value.Get("labels"), "labels")
+	c.checkAnnotations(value.Get("annotations"), "annotations")
+	c.checkOwners(value.Get("ownerReferences"))
+	c.checkManagedFields(value.Get("managedFields"))
 }
 
-func (c *checker) noNewFinalizers(now, old document.Value) {
+func (c *checker) rejectNewFinalizers(value, old document.Value) {
 	var added []string
-	for _, f := range now.Items() {
+	for _, f := range value.Items() {
 		if c.firstIndex(old, "", f.Text(), false) < 0 {
 			added = append(added, f.Text())
 		}
@@ -145,7 +145,7 @@ func (c *checker) noNewFinalizers(now, old document.Value) {
 	}
 }
 
-func (c *checker) labels(labels document.Value, below ...string) {
+func (c *checker) checkLabels(labels document.Value, below ...string) {
 	for key, value := range labels.Fields() {
 		if !isLabelKey(key) {
 			c.invalidAll(key, formats["qualified-name"].problems(key), below...)
@@ -156,7 +156,7 @@ func (c *checker) labels(labels document.Value, below ...string) {
 	}
 }
 
-func (c *checker) annotations(annotations document.Value, below ...string) {
+func (c *checker) checkAnnotations(annotations document.Value, below ...string) {
 	size := 0
 	for key, value := range annotations.Fields() {
 		if !isLabelKey(key) {
@@ -169,10 +169,10 @@ func (c *checker) annotations(annotations document.Value, below ...string) {
 	}
 }
 
-func (c *checker) owners(owners document.Value) {
+func (c *checker) checkOwners(owners document.Value) {
 	controller := ""
 	for _, owner := range owners.Items() {
-		c.owner(owner)
+		c.checkOwner(owner)
 		if !owner.Get("controller").Bool() {
 			continue
 		}
@@ -185,7 +185,7 @@ func (c *checker) owners(owners document.Value) {
 	}
 }
 
-func (c *checker) owner(owner document.Value) {
+func (c *checker) checkOwner(owner document.Value) {
 	gvk := schema.FromAPIVersionAndKind(owner.Get("apiVersion").Text(), owner.Get("kind").Text())
 	if gvk.Version == "" {
 		c.invalid(owner.Get("apiVersion").Text(), "version must not be empty", "ownerReferences", "apiVersion")
@@ -200,7 +200,7 @@ func (c *checker) owner(owner document.Value) {
 	}
 }
 
-func (c *checker) finalizers(finalizers document.Value) {
+func (c *checker) checkFinalizers(finalizers document.Value) {
 	orphan, foreground := false, false
 	for _, f := range finalizers.Items() {
 		c.invalidAll(f.Text(), formats["qualified-name"].check(f.Text()), "finalizers")
@@ -212,8 +212,8 @@ func (c *checker) finalizers(finalizers document.Value) {
 	}
 }
 
-// finalizerKinds requires that each finalizer is one that Kubernetes defines or has a domain-qualified name.
-func (c *checker) finalizerKinds(meta document.Value) {
+// checkFinalizerKinds requires that each finalizer is one that Kubernetes defines or has a domain-qualified name.
+func (c *checker) checkFinalizerKinds(meta document.Value) {
 	finalizers := meta.Get("finalizers")
 	for i, f := range finalizers.Items() {
 		if isQualifiedFinalizer(f.Text()) {
@@ -235,9 +235,9 @@ func isQualifiedFinalizer(name string) bool {
 	return strings.Contains(name, "/")
 }
 
-// managedFields validates managed fields entries. It skips unparsed entries, which are those of the live object, because
+// checkManagedFields validates managed fields entries. It skips unparsed entries, which are those of the live object, because
 // they were validated when they were written.
-func (c *checker) managedFields(entries document.Value) {
+func (c *checker) checkManagedFields(entries document.Value) {
 	if fastdoc.IsUnparsed(entries) {
 		return
 	}

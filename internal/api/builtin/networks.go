@@ -10,14 +10,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// notBothResources rejects an RBAC rule with nonResourceURLs that also has apiGroups, resources or resourceNames.
-func notBothResources(c *checker, rule, _ document.Value) {
+// checkNotBothResources rejects an RBAC rule with nonResourceURLs that also has apiGroups, resources or resourceNames.
+func checkNotBothResources(c *checker, rule, _ document.Value) {
 	if rule.Get("apiGroups").Len()+rule.Get("resources").Len()+rule.Get("resourceNames").Len() > 0 {
 		c.invalid(errorValue(rule.Get("nonResourceURLs")), "rules cannot apply to both regular resources and non-resource URLs", "nonResourceURLs")
 	}
 }
 
-func ingressClassAnnotation(c *checker, ingress, _ document.Value) {
+func checkIngressClassAnnotation(c *checker, ingress, _ document.Value) {
 	const name = "kubernetes.io/ingress.class"
 	annotation, class := ingress.Lookup("metadata", "annotations", name), ingress.Lookup("spec", "ingressClassName")
 	if !isAbsentOrNull(annotation) && !isAbsentOrNull(class) && annotation.Text() != class.Text() {
@@ -25,7 +25,7 @@ func ingressClassAnnotation(c *checker, ingress, _ document.Value) {
 	}
 }
 
-func ingressPath(c *checker, p, _ document.Value) {
+func checkIngressPath(c *checker, p, _ document.Value) {
 	path, kind := p.Get("path").Text(), p.Get("pathType").Text()
 	switch kind {
 	case "Exact", "Prefix":
@@ -51,21 +51,21 @@ func ingressPath(c *checker, p, _ document.Value) {
 	}
 }
 
-func ingressBackend(c *checker, backend, _ document.Value) {
+func checkIngressBackend(c *checker, backend, _ document.Value) {
 	resource, service := backend.Get("resource"), backend.Get("service")
 	switch {
 	case !isAbsentOrNull(resource) && !isAbsentOrNull(service):
 		c.invalid("", "cannot set both resource and service backends")
 	case !isAbsentOrNull(resource):
-		c.typedReference(resource, "resource")
+		c.checkTypedReference(resource, "resource")
 	case !isAbsentOrNull(service):
-		c.serviceBackend(service)
+		c.checkServiceBackend(service)
 	default:
 		c.invalid("", "resource or service backend is required")
 	}
 }
 
-func (c *checker) typedReference(ref document.Value, name string) {
+func (c *checker) checkTypedReference(ref document.Value, name string) {
 	if group := ref.Get("apiGroup"); !isAbsentOrNull(group) {
 		c.invalidAll(group.Text(), formats["dns-subdomain"].check(group.Text()), name, "apiGroup")
 	}
@@ -78,7 +78,7 @@ func (c *checker) typedReference(ref document.Value, name string) {
 	}
 }
 
-func (c *checker) serviceBackend(service document.Value) {
+func (c *checker) checkServiceBackend(service document.Value) {
 	if name := service.Get("name").Text(); name == "" {
 		c.required("", "service", "name")
 	} else {
@@ -97,9 +97,9 @@ func (c *checker) serviceBackend(service document.Value) {
 	}
 }
 
-// ingressClassNamespace requires that parameters of an IngressClass have a namespace if their scope is Namespace, and none if
+// checkIngressClassNamespace requires that parameters of an IngressClass have a namespace if their scope is Namespace, and none if
 // it is Cluster.
-func ingressClassNamespace(c *checker, parameters, _ document.Value) {
+func checkIngressClassNamespace(c *checker, parameters, _ document.Value) {
 	scope, namespace := parameters.Get("scope"), parameters.Get("namespace")
 	if isAbsentOrNull(scope) {
 		c.required("", "scope")
@@ -121,20 +121,20 @@ func ingressClassNamespace(c *checker, parameters, _ document.Value) {
 	}
 }
 
-func policyTypes(c *checker, spec, _ document.Value) {
+func checkPolicyTypes(c *checker, spec, _ document.Value) {
 	types := spec.Get("policyTypes")
 	if types.Len() > 2 {
 		c.invalid(errorValue(types), "may not specify more than two policyTypes", "policyTypes")
 		return
 	}
-	c.eachText("policyTypes", types, func(text string) {
+	c.forEachText("policyTypes", types, func(text string) {
 		if text != "Ingress" && text != "Egress" {
 			c.unsupported(text, []string{"Ingress", "Egress"})
 		}
 	})
 }
 
-func policyPort(c *checker, p, _ document.Value) {
+func checkPolicyPort(c *checker, p, _ document.Value) {
 	first, end := p.Get("port"), p.Get("endPort")
 	n, last := intValue(first), intValue(end)
 	switch first.Kind() {
@@ -159,7 +159,7 @@ func policyPort(c *checker, p, _ document.Value) {
 	}
 }
 
-func policyPeer(c *checker, peer, _ document.Value) {
+func checkPolicyPeer(c *checker, peer, _ document.Value) {
 	switch n := countPresent(peer, "podSelector", "namespaceSelector", "ipBlock"); {
 	case n == 0:
 		c.required("must specify a peer")
@@ -168,8 +168,8 @@ func policyPeer(c *checker, peer, _ document.Value) {
 	}
 }
 
-// ipBlockExcept requires that the CIDRs in except of an ipBlock are strict subsets of its cidr.
-func ipBlockExcept(c *checker, block, _ document.Value) {
+// checkIPBlockExcept requires that the CIDRs in except of an ipBlock are strict subsets of its cidr.
+func checkIPBlockExcept(c *checker, block, _ document.Value) {
 	_, whole, err := netutils.ParseCIDRSloppy(block.Get("cidr").Text())
 	if err != nil {
 		return
@@ -177,7 +177,7 @@ func ipBlockExcept(c *checker, block, _ document.Value) {
 	c.push("except")
 	for i, except := range block.Get("except").Items() {
 		c.pushItem(i)
-		newCIDR(c, except, document.Value{})
+		checkNewCIDR(c, except, document.Value{})
 		if _, part, err := netutils.ParseCIDRSloppy(except.Text()); err == nil {
 			size, _ := whole.Mask.Size()
 			partSize, _ := part.Mask.Size()
@@ -190,9 +190,9 @@ func ipBlockExcept(c *checker, block, _ document.Value) {
 	c.pop()
 }
 
-// accessReview requires that a SubjectAccessReview has exactly one of resourceAttributes and nonResourceAttributes, and a
+// checkAccessReview requires that a SubjectAccessReview has exactly one of resourceAttributes and nonResourceAttributes, and a
 // user or a group.
-func accessReview(c *checker, review, _ document.Value) {
+func checkAccessReview(c *checker, review, _ document.Value) {
 	spec := review.Get("spec")
 	c.push("spec")
 	defer c.pop()

@@ -13,16 +13,16 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// nodeTaints validates the taints of a node. Like kube-apiserver, it reports their errors at metadata.taints instead of
+// checkNodeTaints validates the taints of a node. Like kube-apiserver, it reports their errors at metadata.taints instead of
 // spec.taints.
-func nodeTaints(c *checker, taints, _ document.Value) {
+func checkNodeTaints(c *checker, taints, _ document.Value) {
 	where := c.path
 	c.path = []step{{name: "metadata"}, {name: "taints"}}
-	c.taints(taints)
+	c.checkTaints(taints)
 	c.path = where
 }
 
-func (c *checker) taints(taints document.Value) {
+func (c *checker) checkTaints(taints document.Value) {
 	seen := map[[2]string]bool{}
 	for i, taint := range taints.Items() {
 		key, value, effect := taint.Get("key").Text(), taint.Get("value").Text(), taint.Get("effect").Text()
@@ -32,7 +32,7 @@ func (c *checker) taints(taints document.Value) {
 			c.invalid(value, strings.Join(problems, ";"), "value")
 		}
 		c.push("effect")
-		c.requiredEnum(effect, "NoSchedule", "PreferNoSchedule", "NoExecute")
+		c.checkRequiredEnum(effect, "NoSchedule", "PreferNoSchedule", "NoExecute")
 		c.pop()
 		if seen[[2]string{key, effect}] {
 			c.duplicate(errorValue(taint))
@@ -49,16 +49,16 @@ const (
 	preferAvoidPodsAnnotation = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 )
 
-// nodeAnnotations validates the legacy annotations of nodes. Their JSON is decoded into Kubernetes' Go types, because the
+// checkNodeAnnotations validates the legacy annotations of nodes. Their JSON is decoded into Kubernetes' Go types, because the
 // messages of decoding errors depend on these types.
-func nodeAnnotations(c *checker, annotations, _ document.Value) {
+func checkNodeAnnotations(c *checker, annotations, _ document.Value) {
 	if text := annotations.Get(taintsAnnotation).Text(); text != "" {
 		var read []corev1.Taint
 		if err := json.Unmarshal([]byte(text), &read); err != nil {
 			c.invalid(taintsAnnotation, err.Error())
 		} else if taints, err := document.ParseJSON([]byte(text)); err == nil {
 			c.push(taintsAnnotation)
-			c.taints(taints)
+			c.checkTaints(taints)
 			c.pop()
 		}
 	}
@@ -82,11 +82,11 @@ func nodeAnnotations(c *checker, annotations, _ document.Value) {
 	}
 }
 
-// nodeAmounts validates the quantities in capacity or allocatable of a node's status.
-func nodeAmounts(c *checker, list, _ document.Value) {
+// checkNodeAmounts validates the quantities in capacity or allocatable of a node's status.
+func checkNodeAmounts(c *checker, list, _ document.Value) {
 	for name, v := range list.Fields() {
 		c.push(name)
-		c.quantity(name, v)
+		c.checkQuantity(name, v)
 		c.pop()
 	}
 }
@@ -100,8 +100,8 @@ func cidrsOf(spec document.Value) []string {
 	return all
 }
 
-// podCIDRs requires that the pod CIDRs of a node are valid, and that there is at most one for each IP family.
-func podCIDRs(c *checker, spec, _ document.Value) {
+// checkPodCIDRs requires that the pod CIDRs of a node are valid, and that there is at most one for each IP family.
+func checkPodCIDRs(c *checker, spec, _ document.Value) {
 	cidrs := cidrsOf(spec)
 	c.push("podCIDRs")
 	defer c.pop()
@@ -125,8 +125,8 @@ func podCIDRs(c *checker, spec, _ document.Value) {
 
 const podCIDRUpdateDetail = `node updates may not change podCIDR except from "" to valid`
 
-// podCIDRsFrozen rejects changes of a node's pod CIDRs once they are set, with one error for each CIDR that changes.
-func podCIDRsFrozen(c *checker, spec, oldSpec document.Value) {
+// checkPodCIDRsFrozen rejects changes of a node's pod CIDRs once they are set, with one error for each CIDR that changes.
+func checkPodCIDRsFrozen(c *checker, spec, oldSpec document.Value) {
 	cidrs, old := cidrsOf(spec), cidrsOf(oldSpec)
 	if len(old) == 0 {
 		return

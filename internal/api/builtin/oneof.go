@@ -35,7 +35,7 @@ var builtinOneOfs = sync.OnceValue(func() map[*Type][]oneOf {
 // readOneOfs parses the sections "one-ofs" of all kind files.
 func (t *table) readOneOfs(set *kinds.Set) (map[*Type][]oneOf, error) {
 	all := map[*Type][]oneOf{}
-	return all, t.eachRule(set, kinds.OneOfs, func(of *Type, words []string) error {
+	return all, t.forEachRule(set, kinds.OneOfs, func(of *Type, words []string) error {
 		set, err := parseOneOf(of, words)
 		all[of] = append(all[of], set)
 		return err
@@ -78,8 +78,8 @@ func (o *oneOf) nonMembers(words []string) []string {
 	return words
 }
 
-// has reports whether the field with the given name is a member of the union.
-func (o *oneOf) has(name string) bool {
+// hasMember reports whether the field with the given name is a member of the union.
+func (o *oneOf) hasMember(name string) bool {
 	if len(o.others) > 0 {
 		return !slices.Contains(o.others, name)
 	}
@@ -180,7 +180,7 @@ func (w *clashWalker) fields(o *OneOfs, config, merged document.Value) {
 		return
 	}
 	for i := range o.local {
-		w.check(&o.local[i], config, merged)
+		w.addClashes(&o.local[i], config, merged)
 	}
 	next := 0 // position in config, whose fields are sorted by name
 	for i := range o.nested {
@@ -236,15 +236,15 @@ func keysElement(keys []schema.Key, item document.Value) fieldset.Element {
 	return fieldset.KeyElement(fields...)
 }
 
-// check adds a clash for each member of a union that merged sets and config does not, if config sets another member.
-func (w *clashWalker) check(set *oneOf, config, merged document.Value) {
+// addClashes adds a clash for each member of a union that merged sets and config does not, if config sets another member.
+func (w *clashWalker) addClashes(set *oneOf, config, merged document.Value) {
 	if set.discriminator != "" {
-		w.checkDiscriminated(set, config, merged)
+		w.addDiscriminatorClashes(set, config, merged)
 		return
 	}
 	count := 0
 	for i := range merged.Len() {
-		if set.has(merged.Name(i)) {
+		if set.hasMember(merged.Name(i)) {
 			count++
 		}
 	}
@@ -262,7 +262,7 @@ func (w *clashWalker) check(set *oneOf, config, merged document.Value) {
 	}
 }
 
-func (w *clashWalker) checkDiscriminated(set *oneOf, config, merged document.Value) {
+func (w *clashWalker) addDiscriminatorClashes(set *oneOf, config, merged document.Value) {
 	kind := merged.Get(set.discriminator)
 	if kind.Kind() != document.String {
 		return // the discriminator is absent, because defaults are set later

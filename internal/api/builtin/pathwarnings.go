@@ -28,7 +28,7 @@ type filePaths struct {
 
 // add adds the file p and returns the positions of the files that overlap with p: files at the same path, files at the path of
 // a parent directory of p, and files below p's path.
-func (f *filePaths) add(p filePath) (others []int) {
+func (f *filePaths) add(p filePath) (overlapping []int) {
 	p.path = strings.TrimRight(p.path, "/")
 	if f.byPath == nil {
 		f.byPath, f.byDirectory = map[string][]int{}, map[string][]int{}
@@ -38,57 +38,57 @@ func (f *filePaths) add(p filePath) (others []int) {
 	if p.path == "" {
 		return nil
 	}
-	others = append(append(others, f.byPath[p.path]...), f.byDirectory[p.path]...)
+	overlapping = append(append(overlapping, f.byPath[p.path]...), f.byDirectory[p.path]...)
 	for i := range len(p.path) {
 		if p.path[i] == '/' && i > 0 {
 			parent := p.path[:i]
-			others = append(others, f.byPath[parent]...)
+			overlapping = append(overlapping, f.byPath[parent]...)
 			f.byDirectory[parent] = append(f.byDirectory[parent], n)
 		}
 	}
 	f.byPath[p.path] = append(f.byPath[p.path], n)
-	slices.Sort(others)
-	return others
+	slices.Sort(overlapping)
+	return overlapping
 }
 
-// overlappingPaths adds a warning for each pair of files of a volume whose paths overlap.
-func overlappingPaths(c *checker, volume, _ document.Value) {
+// warnOverlappingPaths adds a warning for each pair of files of a volume whose paths overlap.
+func warnOverlappingPaths(c *checker, volume, _ document.Value) {
 	if items := volume.Lookup("configMap", "items"); items.Len() > 1 {
-		c.overlaps(volume, items, fmt.Sprintf("ConfigMap %q", volume.Lookup("configMap", "name").Text()))
+		c.warnVolumeOverlaps(volume, items, fmt.Sprintf("ConfigMap %q", volume.Lookup("configMap", "name").Text()))
 	}
 	if items := volume.Lookup("secret", "items"); items.Len() > 1 {
-		c.overlaps(volume, items, fmt.Sprintf("Secret %q", volume.Lookup("secret", "secretName").Text()))
+		c.warnVolumeOverlaps(volume, items, fmt.Sprintf("Secret %q", volume.Lookup("secret", "secretName").Text()))
 	}
 	if items := volume.Lookup("downwardAPI", "items"); items.Len() > 1 {
-		c.overlaps(volume, items, "DownwardAPI")
+		c.warnVolumeOverlaps(volume, items, "DownwardAPI")
 	}
 	if sources := volume.Lookup("projected", "sources"); sources.Len() > 0 {
-		c.projectedOverlaps(volume, sources)
+		c.warnProjectedOverlaps(volume, sources)
 	}
 }
 
-func (c *checker) overlaps(volume, items document.Value, of string) {
+func (c *checker) warnVolumeOverlaps(volume, items document.Value, source string) {
 	var files filePaths
 	for _, item := range items.Items() {
-		c.warnOverlaps(volume, of, &files, filePath{path: item.Get("path").Text()})
+		c.warnOverlaps(volume, source, &files, filePath{path: item.Get("path").Text()})
 	}
 }
 
-func (c *checker) warnOverlaps(volume document.Value, of string, files *filePaths, p filePath) {
+func (c *checker) warnOverlaps(volume document.Value, source string, files *filePaths, p filePath) {
 	if c.hasMaxWarnings() {
 		return // return early, to limit the time that is spent on many overlapping files
 	}
-	others := files.add(p)
+	overlapping := files.add(p)
 	p = files.all[len(files.all)-1]
-	for _, i := range others {
+	for _, i := range overlapping {
 		if c.hasMaxWarnings() {
 			return
 		}
-		c.addWarning(fmt.Sprintf("volume %q (%s): overlapping paths: %s with %s", volume.Get("name").Text(), of, p, files.all[i]))
+		c.addWarning(fmt.Sprintf("volume %q (%s): overlapping paths: %s with %s", volume.Get("name").Text(), source, p, files.all[i]))
 	}
 }
 
-func (c *checker) projectedOverlaps(volume, sources document.Value) {
+func (c *checker) warnProjectedOverlaps(volume, sources document.Value) {
 	var files filePaths
 	for _, source := range sources.Items() {
 		if source.Len() == 0 {

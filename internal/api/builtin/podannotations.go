@@ -22,8 +22,8 @@ const (
 	appArmorAnnotation         = "container.apparmor.security.beta.kubernetes.io/"
 )
 
-// podAnnotations validates the annotations of a pod.
-func podAnnotations(c *checker, pod, _ document.Value) {
+// checkPodAnnotations validates the annotations of a pod.
+func checkPodAnnotations(c *checker, pod, _ document.Value) {
 	annotations := pod.Lookup("metadata", "annotations")
 	if annotations.Len() > 0 {
 		c.push("metadata")
@@ -32,7 +32,7 @@ func podAnnotations(c *checker, pod, _ document.Value) {
 	}
 }
 
-func templateAnnotations(c *checker, template, _ document.Value) {
+func checkTemplateAnnotations(c *checker, template, _ document.Value) {
 	if annotations := template.Lookup("metadata", "annotations"); annotations.Len() > 0 {
 		c.validateAnnotations(annotations, template.Get("spec"))
 	}
@@ -46,16 +46,16 @@ func (c *checker) validateAnnotations(annotations, spec document.Value) {
 		c.pop()
 	}
 	if text := annotations.Get(tolerationsAnnotation).Text(); text != "" {
-		c.annotatedTolerations(text)
+		c.checkAnnotatedTolerations(text)
 	}
-	c.deletionCost(annotations)
-	c.seccompAnnotations(annotations)
-	c.appArmorAnnotations(annotations, spec)
+	c.checkDeletionCost(annotations)
+	c.checkSeccompAnnotations(annotations)
+	c.checkAppArmorAnnotations(annotations, spec)
 	c.pop()
 }
 
-// annotatedTolerations validates the legacy annotation that contains tolerations as JSON.
-func (c *checker) annotatedTolerations(text string) {
+// checkAnnotatedTolerations validates the legacy annotation that contains tolerations as JSON.
+func (c *checker) checkAnnotatedTolerations(text string) {
 	var read []corev1.Toleration
 	if err := json.Unmarshal([]byte(text), &read); err != nil {
 		c.invalid(tolerationsAnnotation, err.Error())
@@ -68,24 +68,24 @@ func (c *checker) annotatedTolerations(text string) {
 	c.push(tolerationsAnnotation)
 	for i, t := range tolerations.Items() {
 		c.pushItem(i)
-		toleration(c, t, document.Value{})
+		checkToleration(c, t, document.Value{})
 		c.pop()
 	}
 	c.pop()
 }
 
-func (c *checker) seccompAnnotations(annotations document.Value) {
+func (c *checker) checkSeccompAnnotations(annotations document.Value) {
 	if pod := annotations.Get(seccompAnnotation); !isAbsentOrNull(pod) {
-		c.seccompAnnotation(seccompAnnotation, pod.Text())
+		c.checkSeccompAnnotation(seccompAnnotation, pod.Text())
 	}
 	for key, value := range annotations.Fields() {
 		if strings.HasPrefix(key, containerSeccompAnnotation) {
-			c.seccompAnnotation(key, value.Text())
+			c.checkSeccompAnnotation(key, value.Text())
 		}
 	}
 }
 
-func (c *checker) seccompAnnotation(key, profile string) {
+func (c *checker) checkSeccompAnnotation(key, profile string) {
 	switch profile {
 	case "runtime/default", "docker/default", "unconfined":
 		return
@@ -97,7 +97,7 @@ func (c *checker) seccompAnnotation(key, profile string) {
 	c.invalid(profile, "must be a valid seccomp profile", key)
 }
 
-func (c *checker) appArmorAnnotations(annotations, spec document.Value) {
+func (c *checker) checkAppArmorAnnotations(annotations, spec document.Value) {
 	for key, value := range annotations.Fields() {
 		container, ok := strings.CutPrefix(key, appArmorAnnotation)
 		if !ok {
@@ -127,7 +127,7 @@ func hasContainer(spec document.Value, name string) bool {
 	return false
 }
 
-func (c *checker) deletionCost(annotations document.Value) {
+func (c *checker) checkDeletionCost(annotations document.Value) {
 	if cost := annotations.Get(deletionCostAnnotation); !isAbsentOrNull(cost) && !isDeletionCost(cost.Text()) {
 		c.pushKey(deletionCostAnnotation)
 		c.invalid(cost.Text(), "must be a 32bit integer")
@@ -148,20 +148,20 @@ func isDeletionCost(text string) bool {
 	return err == nil
 }
 
-// podProfiles rejects seccomp and AppArmor profiles of a pod and its containers that differ from those in legacy annotations.
-func podProfiles(c *checker, pod, _ document.Value) {
+// checkPodProfiles rejects seccomp and AppArmor profiles of a pod and its containers that differ from those in legacy annotations.
+func checkPodProfiles(c *checker, pod, _ document.Value) {
 	annotations, spec := pod.Lookup("metadata", "annotations"), pod.Get("spec")
 	if annotations.Len() == 0 {
 		return
 	}
 	c.push("spec")
 	c.matchProfile(annotations.Get(seccompAnnotation), spec)
-	c.forContainers(spec, func(container document.Value) {
+	c.forEachContainer(spec, func(container document.Value) {
 		c.matchProfile(annotations.Get(containerSeccompAnnotation+container.Get("name").Text()), container)
 	})
 	if spec.Lookup("os", "name").Text() != "windows" {
 		of := spec.Lookup("securityContext", "appArmorProfile")
-		c.forContainers(spec, func(container document.Value) {
+		c.forEachContainer(spec, func(container document.Value) {
 			c.matchAppArmor(annotations.Get(appArmorAnnotation+container.Get("name").Text()), container, of)
 		})
 	}

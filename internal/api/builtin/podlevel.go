@@ -30,16 +30,16 @@ func setPodLevelResources(s *structUpdate) {
 		}
 	}
 	if limits.Len() > 0 {
-		whole = withChanged(whole, "limits", oldLimits, limits)
-		whole = withChanged(whole, "requests", requests, podRequests(spec, limits, requests))
+		whole = setIfChanged(whole, "limits", oldLimits, limits)
+		whole = setIfChanged(whole, "requests", requests, podRequests(spec, limits, requests))
 	}
 	if !document.Same(whole, spec.Get("resources")) {
 		s.set("spec", spec.With("resources", whole))
 	}
 }
 
-// withChanged returns v with the named field set to value; the same v if value is the old value.
-func withChanged(v document.Value, name string, old, value document.Value) document.Value {
+// setIfChanged returns v with the named field set to value; the same v if value is the old value.
+func setIfChanged(v document.Value, name string, old, value document.Value) document.Value {
 	if document.Same(old, value) {
 		return v
 	}
@@ -85,54 +85,54 @@ func containerNeeds(spec document.Value, list string) []resourceNeed {
 			peak = maxNeeds(peak, sidecars)
 			continue
 		}
-		now := addNeeds(nil, own)
+		current := addNeeds(nil, own)
 		for _, n := range sidecars {
-			now = addNeed(now, n)
+			current = addNeed(current, n)
 		}
-		peak = maxNeeds(peak, now)
+		peak = maxNeeds(peak, current)
 	}
 	return maxNeeds(total, peak)
 }
 
-func addNeeds(to []resourceNeed, resources document.Value) []resourceNeed {
+func addNeeds(needs []resourceNeed, resources document.Value) []resourceNeed {
 	for name, value := range resources.Fields() {
 		quantity, err := ParseQuantity(value.Text())
 		if err == nil { // decoding rejects invalid quantities
-			to = addNeed(to, resourceNeed{name, quantity})
+			needs = addNeed(needs, resourceNeed{name, quantity})
 		}
 	}
-	return to
+	return needs
 }
 
-func addNeed(to []resourceNeed, n resourceNeed) []resourceNeed {
-	if i := indexOfNeed(to, n.name); i >= 0 {
-		to[i].quantity.Add(n.quantity)
-		return to
+func addNeed(needs []resourceNeed, n resourceNeed) []resourceNeed {
+	if i := indexOfNeed(needs, n.name); i >= 0 {
+		needs[i].quantity.Add(n.quantity)
+		return needs
 	}
 	n.quantity = n.quantity.DeepCopy()
-	return append(to, n)
+	return append(needs, n)
 }
 
-func maxNeeds(to, other []resourceNeed) []resourceNeed {
-	for _, n := range other {
-		i := indexOfNeed(to, n.name)
+func maxNeeds(needs, candidates []resourceNeed) []resourceNeed {
+	for _, n := range candidates {
+		i := indexOfNeed(needs, n.name)
 		switch {
 		case i < 0:
-			to = append(to, resourceNeed{n.name, n.quantity.DeepCopy()})
-		case n.quantity.Cmp(to[i].quantity) > 0:
-			to[i].quantity = n.quantity.DeepCopy()
+			needs = append(needs, resourceNeed{n.name, n.quantity.DeepCopy()})
+		case n.quantity.Cmp(needs[i].quantity) > 0:
+			needs[i].quantity = n.quantity.DeepCopy()
 		}
 	}
-	return to
+	return needs
 }
 
-func indexOfNeed(all []resourceNeed, name string) int {
-	return slices.IndexFunc(all, func(n resourceNeed) bool { return n.name == name })
+func indexOfNeed(needs []resourceNeed, name string) int {
+	return slices.IndexFunc(needs, func(n resourceNeed) bool { return n.name == name })
 }
 
-// sufficientResources rejects pod-level requests and huge page limits that are less than the containers need, and container
+// checkSufficientResources rejects pod-level requests and huge page limits that are less than the containers need, and container
 // limits that exceed the pod-level limits.
-func (c *checker) sufficientResources(whole document.Value) {
+func (c *checker) checkSufficientResources(whole document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	for _, list := range []string{"requests", "limits"} {
 		for _, n := range containerNeeds(spec, list) {

@@ -11,9 +11,9 @@ import (
 // containerLists are the fields of a pod spec that hold containers.
 var containerLists = [...]string{"initContainers", "containers", "ephemeralContainers"}
 
-// forContainers calls visit with each container of a pod spec, in the order of kube-apiserver's errors. The current path is
+// forEachContainer calls visit with each container of a pod spec, in the order of kube-apiserver's errors. The current path is
 // that of the container.
-func (c *checker) forContainers(spec document.Value, visit func(container document.Value)) {
+func (c *checker) forEachContainer(spec document.Value, visit func(container document.Value)) {
 	for _, name := range containerLists {
 		c.push(name)
 		for i, container := range spec.Get(name).Items() {
@@ -25,27 +25,27 @@ func (c *checker) forContainers(spec document.Value, visit func(container docume
 	}
 }
 
-// hostPorts rejects host ports that several containers use.
-func hostPorts(c *checker, containers, _ document.Value) {
+// checkHostPorts rejects host ports that several containers use.
+func checkHostPorts(c *checker, containers, _ document.Value) {
 	var seen map[string]bool
 	for i, container := range containers.Items() {
 		c.pushItem(i)
-		seen = c.takeHostPorts(container, seen)
+		seen = c.checkDuplicateHostPorts(container, seen)
 		c.pop()
 	}
 }
 
-// ownHostPorts rejects host ports that one container uses twice. Like kube-apiserver, it reports the errors at index 0 of the
+// checkOwnHostPorts rejects host ports that one container uses twice. Like kube-apiserver, it reports the errors at index 0 of the
 // list, regardless of the container's index.
-func ownHostPorts(c *checker, container, _ document.Value) {
+func checkOwnHostPorts(c *checker, container, _ document.Value) {
 	last := len(c.path) - 1
 	item := c.path[last].index
 	c.path[last].index = 0
-	c.takeHostPorts(container, nil)
+	c.checkDuplicateHostPorts(container, nil)
 	c.path[last].index = item
 }
 
-func (c *checker) takeHostPorts(container document.Value, seen map[string]bool) map[string]bool {
+func (c *checker) checkDuplicateHostPorts(container document.Value, seen map[string]bool) map[string]bool {
 	for i, p := range container.Get("ports").Items() {
 		n := intValue(p.Get("hostPort"))
 		if n == 0 {
@@ -68,9 +68,9 @@ func (c *checker) takeHostPorts(container document.Value, seen map[string]bool) 
 	return seen
 }
 
-// hostNetworkPorts requires that hostPort equals containerPort in pods that use the host network. In a pod template, an absent
+// checkHostNetworkPorts requires that hostPort equals containerPort in pods that use the host network. In a pod template, an absent
 // hostPort is accepted, because it is defaulted when the pod is created.
-func hostNetworkPorts(c *checker, containers, _ document.Value) {
+func checkHostNetworkPorts(c *checker, containers, _ document.Value) {
 	_, _, isPod := c.enclosing("core.v1.Pod")
 	for i, container := range containers.Items() {
 		for j, p := range container.Get("ports").Items() {
@@ -87,7 +87,7 @@ func hostNetworkPorts(c *checker, containers, _ document.Value) {
 	}
 }
 
-func dnsConfig(c *checker, spec, _ document.Value) {
+func checkDNSConfig(c *checker, spec, _ document.Value) {
 	config := spec.Get("dnsConfig")
 	servers := config.Get("nameservers")
 	if spec.Get("dnsPolicy").Text() == "None" {
@@ -108,7 +108,7 @@ func dnsConfig(c *checker, spec, _ document.Value) {
 	if servers.Len() > 3 {
 		c.invalid(errorValue(servers), "must not have more than 3 nameservers", "nameservers")
 	}
-	c.eachText("nameservers", servers, func(text string) { ip(c, document.NewString(text), document.Value{}) })
+	c.forEachText("nameservers", servers, func(text string) { checkIP(c, document.NewString(text), document.Value{}) })
 	searches := config.Get("searches")
 	if searches.Len() > 32 {
 		c.invalid(errorValue(searches), "must not have more than 32 search paths", "searches")
@@ -116,7 +116,7 @@ func dnsConfig(c *checker, spec, _ document.Value) {
 	if len(strings.Join(stringItems(searches), " ")) > 2048 {
 		c.invalid(errorValue(searches), "must not have more than 2048 characters (including spaces) in the search list", "searches")
 	}
-	c.eachText("searches", searches, func(text string) {
+	c.forEachText("searches", searches, func(text string) {
 		if text != "." {
 			text = strings.TrimSuffix(text, ".")
 			c.invalidAll(text, formats["dns-subdomain-underscore"].check(text))
@@ -133,9 +133,9 @@ func dnsConfig(c *checker, spec, _ document.Value) {
 	c.pop()
 }
 
-// eachText calls visit with each item of a list of strings, which is the named field of the current value. The current path
+// forEachText calls visit with each item of a list of strings, which is the named field of the current value. The current path
 // is that of the item.
-func (c *checker) eachText(name string, list document.Value, visit func(text string)) {
+func (c *checker) forEachText(name string, list document.Value, visit func(text string)) {
 	c.push(name)
 	for i, item := range list.Items() {
 		c.pushItem(i)
@@ -145,7 +145,7 @@ func (c *checker) eachText(name string, list document.Value, visit func(text str
 	c.pop()
 }
 
-func toleration(c *checker, t, _ document.Value) {
+func checkToleration(c *checker, t, _ document.Value) {
 	key, operator, value, effect := t.Get("key").Text(), t.Get("operator").Text(), t.Get("value").Text(), t.Get("effect").Text()
 	if key != "" {
 		c.invalidAll(key, formats["qualified-name"].check(key), "key")
@@ -174,7 +174,7 @@ func toleration(c *checker, t, _ document.Value) {
 	}
 }
 
-func spreadNotRepeated(c *checker, constraint, _ document.Value) {
+func checkSpreadNotRepeated(c *checker, constraint, _ document.Value) {
 	const both = "{topologyKey, whenUnsatisfiable}"
 	last := c.indexes[indexKey{list: c.list, name: both}]
 	if last == nil {
@@ -193,14 +193,14 @@ func spreadKey(constraint document.Value) string {
 	return fmt.Sprintf("{%v, %v}", constraint.Get("topologyKey").Text(), constraint.Get("whenUnsatisfiable").Text())
 }
 
-func spreadMinDomains(c *checker, constraint, _ document.Value) {
+func checkSpreadMinDomains(c *checker, constraint, _ document.Value) {
 	domains, action := constraint.Get("minDomains"), constraint.Get("whenUnsatisfiable").Text()
 	if !isAbsentOrNull(domains) && action != "DoNotSchedule" {
 		c.invalid(intValue(domains), "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not "+action, "minDomains")
 	}
 }
 
-func privilegeEscalation(c *checker, sc, _ document.Value) {
+func checkPrivilegeEscalation(c *checker, sc, _ document.Value) {
 	allow := sc.Get("allowPrivilegeEscalation")
 	if isAbsentOrNull(allow) || allow.Bool() {
 		return
@@ -215,8 +215,8 @@ func privilegeEscalation(c *checker, sc, _ document.Value) {
 	}
 }
 
-func appArmorPath(c *checker, now, _ document.Value) {
-	path := now.Text()
+func checkAppArmorPath(c *checker, value, _ document.Value) {
+	path := value.Text()
 	switch strings.TrimSpace(path) {
 	case path:
 		if path == "" {
@@ -230,11 +230,11 @@ func appArmorPath(c *checker, now, _ document.Value) {
 	}
 }
 
-// initName requires that the name of an init container differs from the names of all main containers and of earlier init
+// checkInitName requires that the name of an init container differs from the names of all main containers and of earlier init
 // containers.
-func initName(c *checker, now, _ document.Value) {
+func checkInitName(c *checker, value, _ document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
-	name := now.Text()
+	name := value.Text()
 	if c.firstIndex(spec.Get("containers"), "name", name, false) >= 0 {
 		c.duplicate(name)
 	} else if i := c.firstIndex(c.list, "name", name, false); name != "" && i >= 0 && i < c.item {
@@ -242,9 +242,9 @@ func initName(c *checker, now, _ document.Value) {
 	}
 }
 
-func ephemeralName(c *checker, now, _ document.Value) {
+func checkEphemeralName(c *checker, value, _ document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
-	name := now.Text()
+	name := value.Text()
 	i := c.firstIndex(c.list, "name", name, false)
 	if c.firstIndex(spec.Get("containers"), "name", name, false) >= 0 ||
 		c.firstIndex(spec.Get("initContainers"), "name", name, false) >= 0 || i >= 0 && i < c.item {
@@ -252,17 +252,17 @@ func ephemeralName(c *checker, now, _ document.Value) {
 	}
 }
 
-// ephemeralTarget requires that targetContainerName is the name of a main container or an init container of the pod.
-func ephemeralTarget(c *checker, now, _ document.Value) {
+// checkEphemeralTarget requires that targetContainerName is the name of a main container or an init container of the pod.
+func checkEphemeralTarget(c *checker, value, _ document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
-	name := now.Text()
+	name := value.Text()
 	if name != "" && c.firstIndex(spec.Get("containers"), "name", name, false) < 0 && c.firstIndex(spec.Get("initContainers"), "name", name, false) < 0 {
 		c.notFound(name)
 	}
 }
 
-// ephemeralFields rejects the fields of a container that ephemeral containers do not support.
-func ephemeralFields(c *checker, container, _ document.Value) {
+// checkEphemeralFields rejects the fields of a container that ephemeral containers do not support.
+func checkEphemeralFields(c *checker, container, _ document.Value) {
 	for _, name := range []string{
 		"ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle",
 	} {

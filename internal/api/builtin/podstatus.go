@@ -13,32 +13,32 @@ import (
 // "" for ephemeral containers, to which checks of restart policies and resources do not apply.
 var statusLists = [...][2]string{{"containerStatuses", "containers"}, {"initContainerStatuses", "initContainers"}, {"ephemeralContainerStatuses", ""}}
 
-// podAnnotationsUpdate validates the annotations of a pod in an update of its status.
-func podAnnotationsUpdate(c *checker, pod, oldPod document.Value) {
-	c.frozenAnnotations(pod.Lookup("metadata", "annotations"), oldPod.Lookup("metadata", "annotations"))
-	podAnnotations(c, pod, oldPod)
+// checkPodAnnotationsUpdate validates the annotations of a pod in an update of its status.
+func checkPodAnnotationsUpdate(c *checker, pod, oldPod document.Value) {
+	c.checkFrozenAnnotations(pod.Lookup("metadata", "annotations"), oldPod.Lookup("metadata", "annotations"))
+	checkPodAnnotations(c, pod, oldPod)
 }
 
-// containerTransitions rejects a change of a container status from terminated to another state, unless the restart policy of
+// checkContainerTransitions rejects a change of a container status from terminated to another state, unless the restart policy of
 // the container allows a restart.
-func containerTransitions(c *checker, pod, oldPod document.Value) {
+func checkContainerTransitions(c *checker, pod, oldPod document.Value) {
 	spec := oldPod.Get("spec")
 	for _, lists := range statusLists {
 		statuses, old := pod.Lookup("status", lists[0]), oldPod.Lookup("status", lists[0])
-		if old.Len() == 0 || lists[1] != "" && restartsAll(spec) {
+		if old.Len() == 0 || lists[1] != "" && hasRestartAllRule(spec) {
 			continue
 		}
 		c.push("status")
 		c.push(lists[0])
-		for i, was := range old.Items() {
-			ended := was.Lookup("state", "terminated")
+		for i, oldValue := range old.Items() {
+			ended := oldValue.Lookup("state", "terminated")
 			if isAbsentOrNull(ended) {
 				continue
 			}
-			again := countRunning(statuses, was.Get("name").Text())
+			again := countRunning(statuses, oldValue.Get("name").Text())
 			if lists[1] != "" && again > 0 {
 				again = 1 // several statuses with one name cause one error, except for ephemeral containers
-				if restarts(spec, spec.Get(lists[1]), was.Get("name").Text(), intValue(ended.Get("exitCode"))) {
+				if isRestarted(spec, spec.Get(lists[1]), oldValue.Get("name").Text(), intValue(ended.Get("exitCode"))) {
 					again = 0
 				}
 			}
@@ -63,8 +63,8 @@ func countRunning(statuses document.Value, name string) (n int) {
 	return n
 }
 
-// restartsAll reports whether a restart policy rule of any container restarts all containers of the pod.
-func restartsAll(spec document.Value) bool {
+// hasRestartAllRule reports whether a restart policy rule of any container restarts all containers of the pod.
+func hasRestartAllRule(spec document.Value) bool {
 	for _, list := range [...]string{"initContainers", "containers"} {
 		for _, container := range spec.Get(list).Items() {
 			for _, rule := range container.Get("restartPolicyRules").Items() {
@@ -77,9 +77,9 @@ func restartsAll(spec document.Value) bool {
 	return false
 }
 
-// restarts reports whether the container with the given name is restarted after it exits with a code; false if there is no such
+// isRestarted reports whether the container with the given name is restarted after it exits with a code; false if there is no such
 // container.
-func restarts(spec, containers document.Value, name string, exitCode int64) bool {
+func isRestarted(spec, containers document.Value, name string, exitCode int64) bool {
 	for _, container := range containers.Items() {
 		if container.Get("name").Text() == name {
 			return containerRestarts(container, spec.Get("restartPolicy").Text(), exitCode)
@@ -123,14 +123,14 @@ func matchesCode(codes document.Value, exitCode int64) bool {
 	return false
 }
 
-func ownClaim(c *checker, name, _ document.Value) {
-	if c.firstIndex(c.scopes[0].now.Lookup("spec", "resourceClaims"), "name", name.Text(), false) < 0 {
+func checkOwnClaim(c *checker, name, _ document.Value) {
+	if c.firstIndex(c.scopes[0].value.Lookup("spec", "resourceClaims"), "name", name.Text(), false) < 0 {
 		c.invalid(name.Text(), "must match the name of an entry in `spec.resourceClaims`")
 	}
 }
 
-// hostIP requires that status.hostIP of a pod equals the first item of status.hostIPs.
-func hostIP(c *checker, pod, _ document.Value) {
+// checkHostIP requires that status.hostIP of a pod equals the first item of status.hostIPs.
+func checkHostIP(c *checker, pod, _ document.Value) {
 	status := pod.Get("status")
 	if first := status.Get("hostIPs").At(0).Get("ip").Text(); first != status.Get("hostIP").Text() {
 		c.push("status")
@@ -141,10 +141,10 @@ func hostIP(c *checker, pod, _ document.Value) {
 	}
 }
 
-// containerUsers validates the Linux user and group IDs in container statuses.
-func containerUsers(c *checker, pod, _ document.Value) {
+// checkContainerUsers validates the Linux user and group IDs in container statuses.
+func checkContainerUsers(c *checker, pod, _ document.Value) {
 	system := pod.Lookup("spec", "os", "name").Text()
-	c.forStatuses(pod, func(_, status document.Value) {
+	c.forEachStatus(pod, func(_, status document.Value) {
 		user := status.Lookup("user", "linux")
 		if isAbsentOrNull(user) {
 			return
@@ -169,9 +169,9 @@ func containerUsers(c *checker, pod, _ document.Value) {
 	})
 }
 
-// forStatuses calls visit with each container status of a pod, and with the list in the pod's spec that contains its
+// forEachStatus calls visit with each container status of a pod, and with the list in the pod's spec that contains its
 // container, which is absent for ephemeral containers. The current path is that of the status.
-func (c *checker) forStatuses(pod document.Value, visit func(containers, status document.Value)) {
+func (c *checker) forEachStatus(pod document.Value, visit func(containers, status document.Value)) {
 	c.push("status")
 	for _, lists := range statusLists {
 		c.push(lists[0])
@@ -185,10 +185,10 @@ func (c *checker) forStatuses(pod document.Value, visit func(containers, status 
 	c.pop()
 }
 
-// allocatedResources validates allocatedResourcesStatus in container statuses: the resources that are allocated to a
+// checkAllocatedResources validates allocatedResourcesStatus in container statuses: the resources that are allocated to a
 // container and their health.
-func allocatedResources(c *checker, pod, _ document.Value) {
-	c.forStatuses(pod, func(containers, status document.Value) {
+func checkAllocatedResources(c *checker, pod, _ document.Value) {
+	c.forEachStatus(pod, func(containers, status document.Value) {
 		allocated := status.Get("allocatedResourcesStatus")
 		if allocated.Len() > 0 && c.path[1].name == "ephemeralContainerStatuses" {
 			c.forbidden("must not be specified in container status", "allocatedResourcesStatus")
@@ -197,14 +197,14 @@ func allocatedResources(c *checker, pod, _ document.Value) {
 		c.push("allocatedResourcesStatus")
 		for i, resource := range allocated.Items() {
 			c.pushItem(i)
-			c.allocatedResource(resource, containers, status.Get("name").Text())
+			c.checkAllocatedResource(resource, containers, status.Get("name").Text())
 			c.pop()
 		}
 		c.pop()
 	})
 }
 
-func (c *checker) allocatedResource(allocated, containers document.Value, container string) {
+func (c *checker) checkAllocatedResource(allocated, containers document.Value, container string) {
 	name := allocated.Get("name").Text()
 	for _, spec := range containers.Items() {
 		if spec.Get("name").Text() != container {
@@ -222,7 +222,7 @@ func (c *checker) allocatedResource(allocated, containers document.Value, contai
 	c.push("resources")
 	for i, r := range allocated.Get("resources").Items() {
 		c.pushItem(i)
-		c.health(r)
+		c.checkHealth(r)
 		if first := c.firstIndex(allocated.Get("resources"), "resourceID", r.Get("resourceID").Text(), false); first < i {
 			c.duplicate(r.Get("resourceID").Text(), "resourceID")
 		}
@@ -234,7 +234,7 @@ func (c *checker) allocatedResource(allocated, containers document.Value, contai
 // maxHealthMessageLength is the maximum length of the message about a resource's health, in bytes.
 const maxHealthMessageLength = 1024
 
-func (c *checker) health(r document.Value) {
+func (c *checker) checkHealth(r document.Value) {
 	if health := r.Get("health").Text(); !slices.Contains(healthStates, health) {
 		c.unsupported(health, healthStates, "health")
 	}
@@ -265,10 +265,10 @@ func isRequestedResource(resources document.Value, name string) bool {
 	return false
 }
 
-// extendedClaim validates status.extendedResourceClaimStatus of a pod, which maps the extended resources of containers to
+// checkExtendedClaim validates status.extendedResourceClaimStatus of a pod, which maps the extended resources of containers to
 // requests of a ResourceClaim.
-func extendedClaim(c *checker, claim, _ document.Value) {
-	mappings, spec := claim.Get("requestMappings"), c.scopes[0].now.Get("spec")
+func checkExtendedClaim(c *checker, claim, _ document.Value) {
+	mappings, spec := claim.Get("requestMappings"), c.scopes[0].value.Get("spec")
 	c.push("requestMappings")
 	if mappings.Len() == 0 {
 		c.required("at least one request mapping is required")

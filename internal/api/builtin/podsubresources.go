@@ -7,16 +7,16 @@ import (
 	"github.com/cadastre/cadastre/internal/api/qos"
 )
 
-// ephemeralContainersUpdate rejects updates that change or remove existing ephemeral containers of a pod. Their order may
+// checkEphemeralContainersUpdate rejects updates that change or remove existing ephemeral containers of a pod. Their order may
 // change.
-func ephemeralContainersUpdate(c *checker, pod, oldPod document.Value) {
+func checkEphemeralContainersUpdate(c *checker, pod, oldPod document.Value) {
 	const name = "ephemeralContainers"
 	containers := pod.Lookup("spec", name)
 	c.push("spec")
 	defer c.pop()
-	t := c.elemHere(name)
+	t := c.itemType(name)
 	for _, old := range oldPod.Lookup("spec", name).Items() {
-		switch i := lastNamed(containers, old.Get("name").Text()); {
+		switch i := lastIndexByName(containers, old.Get("name").Text()); {
 		case i < 0:
 			c.forbidden(fmt.Sprintf("existing ephemeral containers %q may not be removed\n", old.Get("name").Text()), name)
 		case !semanticEqual(t, false, containers.At(i), old):
@@ -25,8 +25,8 @@ func ephemeralContainersUpdate(c *checker, pod, oldPod document.Value) {
 	}
 }
 
-// lastNamed returns the index of the last container with the given name; -1 if there is none.
-func lastNamed(containers document.Value, name string) int {
+// lastIndexByName returns the index of the last container with the given name; -1 if there is none.
+func lastIndexByName(containers document.Value, name string) int {
 	last := -1
 	for i, container := range containers.Items() {
 		if container.Get("name").Text() == name {
@@ -36,17 +36,17 @@ func lastNamed(containers document.Value, name string) int {
 	return last
 }
 
-// elemHere returns the type of the items of the named list in the value at the current path; nil if it is unknown.
-func (c *checker) elemHere(list string) *Type {
+// itemType returns the type of the items of the named list in the value at the current path; nil if it is unknown.
+func (c *checker) itemType(list string) *Type {
 	if t, _ := fieldType(c.currentType(), list); t != nil {
 		return t.Elem
 	}
 	return nil
 }
 
-// podResize validates an update of a pod's resize subresource: only CPU and memory may change, requests and limits may not be
+// checkPodResize validates an update of a pod's resize subresource: only CPU and memory may change, requests and limits may not be
 // removed, and the QoS class must remain the same.
-func podResize(c *checker, pod, oldPod document.Value) {
+func checkPodResize(c *checker, pod, oldPod document.Value) {
 	spec, old := pod.Get("spec"), oldPod.Get("spec")
 	c.push("spec")
 	defer c.pop()
@@ -62,21 +62,21 @@ func podResize(c *checker, pod, oldPod document.Value) {
 	}
 	hasPodLevel := hasResources(spec) || hasResources(old)
 	if hasPodLevel {
-		c.resizedPodLevel(spec.Get("resources"), old.Get("resources"))
+		c.checkResizedPodLevel(spec.Get("resources"), old.Get("resources"))
 	}
 	if oldPod.Lookup("status", "nodeAllocatableResourceClaimStatuses").Len() > 0 {
 		c.forbidden("pods with node allocatable resource claims cannot be resized")
 	}
 	errs := len(c.errs)
-	c.sameOrder(spec, old, "containers")
-	c.sameOrder(spec, old, "initContainers")
+	c.checkSameOrder(spec, old, "containers")
+	c.checkSameOrder(spec, old, "initContainers")
 	if len(c.errs) > errs {
 		return // the checks below compare containers by index, which requires the same order
 	}
-	c.keptResources(spec, old, "initContainers")
-	c.keptResources(spec, old, "containers")
-	c.resizedContainers(spec, old)
-	c.resizedInitContainers(spec, old)
+	c.checkKeptResources(spec, old, "initContainers")
+	c.checkKeptResources(spec, old, "containers")
+	c.checkResizedContainers(spec, old)
+	c.checkResizedInitContainers(spec, old)
 	except := []string{"containers", "initContainers"}
 	if hasPodLevel {
 		except = append(except, "resources")
@@ -104,8 +104,8 @@ func hasResources(spec document.Value) bool {
 	return spec.Lookup("resources", "requests").Len()+spec.Lookup("resources", "limits").Len() > 0
 }
 
-// resizedPodLevel requires that a resize changes only CPU and memory of pod-level resources, and does not remove any.
-func (c *checker) resizedPodLevel(resources, old document.Value) {
+// checkResizedPodLevel requires that a resize changes only CPU and memory of pod-level resources, and does not remove any.
+func (c *checker) checkResizedPodLevel(resources, old document.Value) {
 	if !isEmpty(old) && isEmpty(resources) {
 		c.forbidden("pod-level resources cannot be removed", "resources")
 		return
@@ -117,7 +117,7 @@ func (c *checker) resizedPodLevel(resources, old document.Value) {
 			}
 		}
 	}
-	masked := withResized(resources, old)
+	masked := copyAmounts(resources, old)
 	if isEmpty(old) && masked.Get("requests").Len()+masked.Get("limits").Len()+masked.Get("claims").Len() == 0 {
 		masked = document.Value{}
 	}
@@ -126,16 +126,16 @@ func (c *checker) resizedPodLevel(resources, old document.Value) {
 	}
 }
 
-// sameOrder rejects a resize that adds, removes, renames or reorders the containers of a list.
-func (c *checker) sameOrder(spec, old document.Value, name string) {
+// checkSameOrder rejects a resize that adds, removes, renames or reorders the containers of a list.
+func (c *checker) checkSameOrder(spec, old document.Value, name string) {
 	containers := spec.Get(name)
 	if containers.Len() != old.Get(name).Len() {
 		c.forbidden(name+" may not be added or removed on resize", name)
 		return
 	}
 	c.push(name)
-	for i, was := range old.Get(name).Items() {
-		if containers.At(i).Get("name").Text() != was.Get("name").Text() {
+	for i, oldValue := range old.Get(name).Items() {
+		if containers.At(i).Get("name").Text() != oldValue.Get("name").Text() {
 			c.pushItem(i)
 			c.forbidden(name+" may not be renamed or reordered on resize", "name")
 			c.pop()
@@ -144,13 +144,13 @@ func (c *checker) sameOrder(spec, old document.Value, name string) {
 	c.pop()
 }
 
-// keptResources rejects a resize that removes requests or limits of the containers in a list.
-func (c *checker) keptResources(spec, old document.Value, name string) {
+// checkKeptResources rejects a resize that removes requests or limits of the containers in a list.
+func (c *checker) checkKeptResources(spec, old document.Value, name string) {
 	c.push(name)
-	for i, was := range old.Get(name).Items() {
+	for i, oldValue := range old.Get(name).Items() {
 		c.pushItem(i)
 		for _, list := range []string{"requests", "limits"} {
-			if isRemoved(spec.Get(name).At(i).Lookup("resources", list), was.Lookup("resources", list)) {
+			if isRemoved(spec.Get(name).At(i).Lookup("resources", list), oldValue.Lookup("resources", list)) {
 				c.forbidden(fmt.Sprintf("resource %s cannot be removed", list), "resources", list)
 			}
 		}
@@ -160,37 +160,37 @@ func (c *checker) keptResources(spec, old document.Value, name string) {
 }
 
 // isRemoved reports whether a resource of the old ResourceList is absent from the new ResourceList.
-func isRemoved(now, old document.Value) bool {
+func isRemoved(value, old document.Value) bool {
 	for name := range old.Fields() {
-		if now.Get(name).IsAbsent() {
+		if value.Get(name).IsAbsent() {
 			return true
 		}
 	}
 	return false
 }
 
-// resizedContainers requires that a resize changes only CPU and memory of the main containers.
-func (c *checker) resizedContainers(spec, old document.Value) {
-	t := c.elemHere("containers")
+// checkResizedContainers requires that a resize changes only CPU and memory of the main containers.
+func (c *checker) checkResizedContainers(spec, old document.Value) {
+	t := c.itemType("containers")
 	for i, container := range spec.Get("containers").Items() {
-		if was := old.Get("containers").At(i); !semanticEqual(t, false, withoutResize(container, was), was) {
+		if oldValue := old.Get("containers").At(i); !semanticEqual(t, false, revertResize(container, oldValue), oldValue) {
 			c.forbidden(onlyCPUAndMemory)
 		}
 	}
 }
 
-// resizedInitContainers requires that a resize changes only CPU and memory of init containers, and does not change init
+// checkResizedInitContainers requires that a resize changes only CPU and memory of init containers, and does not change init
 // containers that are not sidecars if their resize policy is RestartContainer.
-func (c *checker) resizedInitContainers(spec, old document.Value) {
-	t := c.elemHere("initContainers")
+func (c *checker) checkResizedInitContainers(spec, old document.Value) {
+	t := c.itemType("initContainers")
 	c.push("initContainers")
 	for i, container := range spec.Get("initContainers").Items() {
-		was := old.Get("initContainers").At(i)
+		oldValue := old.Get("initContainers").At(i)
 		c.pushItem(i)
-		if !semanticEqual(t, false, withoutResize(container, was), was) {
+		if !semanticEqual(t, false, revertResize(container, oldValue), oldValue) {
 			c.forbidden("only cpu and memory resources for init or sidecar containers are mutable")
 		}
-		if container.Get("restartPolicy").Text() != "Always" && !semanticEqual(t, false, container, was) {
+		if container.Get("restartPolicy").Text() != "Always" && !semanticEqual(t, false, container, oldValue) {
 			for _, policy := range container.Get("resizePolicy").Items() {
 				if policy.Get("restartPolicy").Text() == "RestartContainer" {
 					c.forbidden("non-sidecar init containers with a resize policy of RestartContainer cannot be resized")
@@ -202,27 +202,27 @@ func (c *checker) resizedInitContainers(spec, old document.Value) {
 	c.pop()
 }
 
-// withoutResize returns a container with the CPU and memory of old, so that it can be compared with old. As in
+// revertResize returns a container with the CPU and memory of old, so that it can be compared with old. As in
 // kube-apiserver, the result has no claims, so that a container with claims cannot be resized.
-func withoutResize(container, old document.Value) document.Value {
-	resources := withResized(container.Get("resources"), old.Get("resources")).Without("claims")
+func revertResize(container, old document.Value) document.Value {
+	resources := copyAmounts(container.Get("resources"), old.Get("resources")).Without("claims")
 	return container.With("resources", resources)
 }
 
-// withResized returns resources with the CPU and memory of old.
-func withResized(resources, old document.Value) document.Value {
+// copyAmounts returns resources with the CPU and memory of old.
+func copyAmounts(resources, old document.Value) document.Value {
 	if isEmpty(resources) {
 		resources = document.NewMap()
 	}
 	for _, list := range []string{"requests", "limits"} {
 		masked := resources.Get(list)
 		for _, name := range qos.Resources {
-			masked = withValue(masked, name, old.Lookup(list, name))
+			masked = setField(masked, name, old.Lookup(list, name))
 		}
 		if masked.Len() == 0 {
 			masked = document.Value{}
 		}
-		resources = withValue(resources, list, masked)
+		resources = setField(resources, list, masked)
 	}
 	return resources
 }

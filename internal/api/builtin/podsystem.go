@@ -20,8 +20,8 @@ var (
 	}
 )
 
-// osFields rejects fields of a pod spec that the operating system in spec.os does not support.
-func osFields(c *checker, os, _ document.Value) {
+// checkOSFields rejects fields of a pod spec that the operating system in spec.os does not support.
+func checkOSFields(c *checker, os, _ document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	system := os.Get("name").Text()
 	switch system {
@@ -35,14 +35,14 @@ func osFields(c *checker, os, _ document.Value) {
 	}
 	c.pop() // report errors relative to the pod spec instead of spec.os
 	if system == "linux" {
-		c.linuxPod(spec)
+		c.checkLinuxPod(spec)
 	} else {
-		c.windowsPod(spec)
+		c.checkWindowsPod(spec)
 	}
 	c.push("os")
 }
 
-func (c *checker) linuxPod(spec document.Value) {
+func (c *checker) checkLinuxPod(spec document.Value) {
 	const detail = "windows options cannot be set for a linux pod"
 	rejectOptions := func(of document.Value) {
 		if !isAbsentOrNull(of.Lookup("securityContext", "windowsOptions")) {
@@ -50,10 +50,10 @@ func (c *checker) linuxPod(spec document.Value) {
 		}
 	}
 	rejectOptions(spec)
-	c.forContainers(spec, rejectOptions)
+	c.forEachContainer(spec, rejectOptions)
 }
 
-func (c *checker) windowsPod(spec document.Value) {
+func (c *checker) checkWindowsPod(spec document.Value) {
 	const detail = "cannot be set for a windows pod"
 	for _, place := range windowsForbiddenFields {
 		steps, _ := readPath(place)
@@ -66,7 +66,7 @@ func (c *checker) windowsPod(spec document.Value) {
 			c.forbidden(detail, place)
 		}
 	}
-	c.forContainers(spec, func(container document.Value) {
+	c.forEachContainer(spec, func(container document.Value) {
 		sc := container.Get("securityContext")
 		for _, name := range windowsForbiddenContainerFields {
 			if !isAbsentOrNull(sc.Get(name)) {
@@ -76,10 +76,10 @@ func (c *checker) windowsPod(spec document.Value) {
 	})
 }
 
-// fileKeyVolumes requires that each fileKeyRef of an environment variable references an emptyDir volume of the pod.
-func fileKeyVolumes(c *checker, spec, _ document.Value) {
+// checkFileKeyVolumes requires that each fileKeyRef of an environment variable references an emptyDir volume of the pod.
+func checkFileKeyVolumes(c *checker, spec, _ document.Value) {
 	volumes := spec.Get("volumes")
-	c.forContainers(spec, func(container document.Value) {
+	c.forEachContainer(spec, func(container document.Value) {
 		c.push("env")
 		for i, variable := range container.Get("env").Items() {
 			ref := variable.Lookup("valueFrom", "fileKeyRef")
@@ -99,16 +99,16 @@ func fileKeyVolumes(c *checker, spec, _ document.Value) {
 	})
 }
 
-// matchLabelKeys validates matchLabelKeys and mismatchLabelKeys of a pod affinity term.
-func matchLabelKeys(c *checker, term, _ document.Value) {
+// checkMatchLabelKeys validates matchLabelKeys and mismatchLabelKeys of a pod affinity term.
+func checkMatchLabelKeys(c *checker, term, _ document.Value) {
 	selector := term.Get("labelSelector")
 	keys, others := term.Get("matchLabelKeys"), term.Get("mismatchLabelKeys")
 	if keys.Len()+others.Len() == 0 {
 		return
 	}
-	c.labelKeys("matchLabelKeys", keys, selector)
-	c.labelKeys("mismatchLabelKeys", others, selector)
-	c.keysInSelector(keys, selector)
+	c.checkLabelKeys("matchLabelKeys", keys, selector)
+	c.checkLabelKeys("mismatchLabelKeys", others, selector)
+	c.checkKeysInSelector(keys, selector)
 	c.push("matchLabelKeys")
 	for i, key := range keys.Items() {
 		if c.firstIndex(others, "", key.Text(), false) >= 0 {
@@ -120,17 +120,17 @@ func matchLabelKeys(c *checker, term, _ document.Value) {
 	c.pop()
 }
 
-func (c *checker) labelKeys(name string, keys, selector document.Value) {
+func (c *checker) checkLabelKeys(name string, keys, selector document.Value) {
 	if keys.Len() > 0 && isAbsentOrNull(selector) {
 		c.forbidden("must not be specified when labelSelector is not set", name)
 		return
 	}
-	c.eachText(name, keys, func(key string) { c.invalidAll(key, formats["qualified-name"].check(key)) })
+	c.forEachText(name, keys, func(key string) { c.invalidAll(key, formats["qualified-name"].check(key)) })
 }
 
-// keysInSelector rejects keys of matchLabelKeys for which the label selector contains a requirement besides the one that the
+// checkKeysInSelector rejects keys of matchLabelKeys for which the label selector contains a requirement besides the one that the
 // server adds.
-func (c *checker) keysInSelector(keys, selector document.Value) {
+func (c *checker) checkKeysInSelector(keys, selector document.Value) {
 	required := map[string]bool{}
 	for key := range selector.Get("matchLabels").Fields() {
 		required[key] = true
@@ -152,8 +152,8 @@ func (c *checker) keysInSelector(keys, selector document.Value) {
 	}
 }
 
-// controllerSelects requires that the selector of a ReplicationController matches the labels of its pod template.
-func controllerSelects(c *checker, spec, _ document.Value) {
+// checkControllerSelector requires that the selector of a ReplicationController matches the labels of its pod template.
+func checkControllerSelector(c *checker, spec, _ document.Value) {
 	have := spec.Lookup("template", "metadata", "labels")
 	for key, value := range spec.Get("selector").Fields() {
 		if label := have.Get(key); isAbsentOrNull(label) || label.Text() != value.Text() {

@@ -10,19 +10,19 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// podUpdate rejects updates of a pod's spec, except of the fields that are mutable: images, activeDeadlineSeconds,
+// checkPodUpdate rejects updates of a pod's spec, except of the fields that are mutable: images, activeDeadlineSeconds,
 // tolerations and, while the pod has scheduling gates, scheduling directives.
-func podUpdate(c *checker, pod, oldPod document.Value) {
+func checkPodUpdate(c *checker, pod, oldPod document.Value) {
 	spec, old := pod.Get("spec"), oldPod.Get("spec")
-	c.frozenAnnotations(pod.Lookup("metadata", "annotations"), oldPod.Lookup("metadata", "annotations"))
-	podAnnotations(c, pod, oldPod)
+	c.checkFrozenAnnotations(pod.Lookup("metadata", "annotations"), oldPod.Lookup("metadata", "annotations"))
+	checkPodAnnotations(c, pod, oldPod)
 	c.push("spec")
 	defer c.pop()
-	if !c.sameContainers(spec, old, "containers") || !c.sameContainers(spec, old, "initContainers") || !c.deadlineUpdate(spec, old) {
+	if !c.checkSameContainers(spec, old, "containers") || !c.checkSameContainers(spec, old, "initContainers") || !c.checkDeadlineUpdate(spec, old) {
 		return
 	}
-	c.addedTolerations(spec.Get("tolerations"), old.Get("tolerations"))
-	c.removedGates(spec.Get("schedulingGates"), old.Get("schedulingGates"))
+	c.checkAddedTolerations(spec.Get("tolerations"), old.Get("tolerations"))
+	c.checkRemovedGates(spec.Get("schedulingGates"), old.Get("schedulingGates"))
 	t := c.currentType()
 	if semanticEqual(t, false, spec, old) {
 		return
@@ -32,7 +32,7 @@ func podUpdate(c *checker, pod, oldPod document.Value) {
 		except = append(except, "terminationGracePeriodSeconds")
 	}
 	if old.Get("schedulingGates").Len() > 0 {
-		spec = c.narrowScheduling(t, spec, old)
+		spec = c.checkNarrowedScheduling(t, spec, old)
 	}
 	if !equalExcept(t, spec, old, except) || !equalExceptImages(t, spec, old, "containers") || !equalExceptImages(t, spec, old, "initContainers") {
 		c.forbidden(podUpdateDetail)
@@ -41,7 +41,7 @@ func podUpdate(c *checker, pod, oldPod document.Value) {
 
 const podUpdateDetail = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
-func (c *checker) frozenAnnotations(now, old document.Value) {
+func (c *checker) checkFrozenAnnotations(value, old document.Value) {
 	c.push("metadata")
 	c.push("annotations")
 	each := func(from document.Value, verb string, isChange func(key string) bool) {
@@ -59,14 +59,14 @@ func (c *checker) frozenAnnotations(now, old document.Value) {
 		}
 	}
 	each(old, "remove or update", func(key string) bool {
-		return isAbsentOrNull(now.Get(key)) || now.Get(key).Text() != old.Get(key).Text()
+		return isAbsentOrNull(value.Get(key)) || value.Get(key).Text() != old.Get(key).Text()
 	})
-	each(now, "add", func(key string) bool { return isAbsentOrNull(old.Get(key)) })
+	each(value, "add", func(key string) bool { return isAbsentOrNull(old.Get(key)) })
 	c.pop()
 	c.pop()
 }
 
-func (c *checker) sameContainers(spec, old document.Value, name string) bool {
+func (c *checker) checkSameContainers(spec, old document.Value, name string) bool {
 	containers := spec.Get(name)
 	if containers.Len() != old.Get(name).Len() {
 		c.forbidden("pod updates may not add or remove containers", name)
@@ -88,33 +88,33 @@ func (c *checker) sameContainers(spec, old document.Value, name string) bool {
 	return true
 }
 
-// deadlineUpdate requires that an update only sets or decreases activeDeadlineSeconds. It returns false if the new value is
+// checkDeadlineUpdate requires that an update only sets or decreases activeDeadlineSeconds. It returns false if the new value is
 // invalid.
-func (c *checker) deadlineUpdate(spec, old document.Value) bool {
+func (c *checker) checkDeadlineUpdate(spec, old document.Value) bool {
 	const name = "activeDeadlineSeconds"
-	now, was := spec.Get(name), old.Get(name)
-	n := intValue(now)
+	value, oldValue := spec.Get(name), old.Get(name)
+	n := intValue(value)
 	switch {
-	case isAbsentOrNull(now):
-		if !isAbsentOrNull(was) {
-			c.invalid(errorValue(now), "must not update from a positive integer to nil value", name)
+	case isAbsentOrNull(value):
+		if !isAbsentOrNull(oldValue) {
+			c.invalid(errorValue(value), "must not update from a positive integer to nil value", name)
 		}
 		return true
 	case n < 0 || n > math.MaxInt32:
 		c.invalid(n, validation.InclusiveRangeError(0, math.MaxInt32), name)
 		return false
-	case !isAbsentOrNull(was) && intValue(was) < n:
+	case !isAbsentOrNull(oldValue) && intValue(oldValue) < n:
 		c.invalid(n, "must be less than or equal to previous value", name)
 		return false
 	}
 	return true
 }
 
-func (c *checker) addedTolerations(now, old document.Value) {
-	for _, was := range old.Items() {
+func (c *checker) checkAddedTolerations(value, old document.Value) {
+	for _, oldValue := range old.Items() {
 		found := false
-		for _, is := range now.Items() {
-			if semanticEqual(nil, false, was.Without("tolerationSeconds"), is.Without("tolerationSeconds")) {
+		for _, currentSpec := range value.Items() {
+			if semanticEqual(nil, false, oldValue.Without("tolerationSeconds"), currentSpec.Without("tolerationSeconds")) {
 				found = true
 				break
 			}
@@ -125,23 +125,23 @@ func (c *checker) addedTolerations(now, old document.Value) {
 		}
 	}
 	c.push("tolerations")
-	for i, t := range now.Items() {
+	for i, t := range value.Items() {
 		c.pushItem(i)
-		toleration(c, t, document.Value{})
+		checkToleration(c, t, document.Value{})
 		c.pop()
 	}
 	c.pop()
 }
 
-func (c *checker) removedGates(now, old document.Value) {
+func (c *checker) checkRemovedGates(value, old document.Value) {
 	c.push("schedulingGates")
 	last := map[string]int{} // maps the name of a new gate to its last index, because kube-apiserver reports only the last gate with a name
-	for i, gate := range now.Items() {
+	for i, gate := range value.Items() {
 		if name := gate.Get("name").Text(); c.firstIndex(old, "name", name, false) < 0 {
 			last[name] = i
 		}
 	}
-	for i, gate := range now.Items() {
+	for i, gate := range value.Items() {
 		name := gate.Get("name").Text()
 		if at, isNew := last[name]; isNew && at == i {
 			c.pushItem(i)
@@ -169,37 +169,37 @@ func equalExceptImages(t *Type, spec, old document.Value, name string) bool {
 	return true
 }
 
-// narrowScheduling requires that an update makes the node selector and node affinity of a pod with scheduling gates only
+// checkNarrowedScheduling requires that an update makes the node selector and node affinity of a pod with scheduling gates only
 // stricter. It returns the spec with the old values of these fields, so that the caller can compare the other fields.
-func (c *checker) narrowScheduling(t *Type, spec, old document.Value) document.Value {
+func (c *checker) checkNarrowedScheduling(t *Type, spec, old document.Value) document.Value {
 	for key, value := range old.Get("nodeSelector").Fields() {
-		if now := spec.Lookup("nodeSelector", key); isAbsentOrNull(now) || now.Text() != value.Text() {
+		if current := spec.Lookup("nodeSelector", key); isAbsentOrNull(current) || current.Text() != value.Text() {
 			c.invalid(errorMap(spec.Get("nodeSelector")), "only additions to spec.nodeSelector are allowed (no mutations or deletions)", "nodeSelector")
 			break
 		}
 	}
-	spec = withValue(spec, "nodeSelector", old.Get("nodeSelector"))
+	spec = setField(spec, "nodeSelector", old.Get("nodeSelector"))
 	affinity, oldAffinity := spec.Get("affinity"), old.Get("affinity")
-	now, was := affinity.Get("nodeAffinity"), oldAffinity.Get("nodeAffinity")
+	current, oldValue := affinity.Get("nodeAffinity"), oldAffinity.Get("nodeAffinity")
 	affinityType, _ := fieldType(t, "affinity")
-	if nodes, pointer := fieldType(affinityType, "nodeAffinity"); semanticEqual(nodes, pointer, now, was) {
+	if nodes, pointer := fieldType(affinityType, "nodeAffinity"); semanticEqual(nodes, pointer, current, oldValue) {
 		return spec
 	}
-	c.narrowedAffinity(now, was)
+	c.checkNarrowedAffinity(current, oldValue)
 	switch {
 	case isAbsentOrNull(affinity):
-		return spec.With("affinity", document.NewMap(document.Field{Name: "nodeAffinity", Value: was}))
+		return spec.With("affinity", document.NewMap(document.Field{Name: "nodeAffinity", Value: oldValue}))
 	case isAbsentOrNull(oldAffinity) && isAbsentOrNull(affinity.Get("podAffinity")) && isAbsentOrNull(affinity.Get("podAntiAffinity")):
 		return spec.Without("affinity")
 	}
-	return spec.With("affinity", withValue(affinity, "nodeAffinity", was))
+	return spec.With("affinity", setField(affinity, "nodeAffinity", oldValue))
 }
 
-// narrowedAffinity requires that an update only adds requirements to the terms of a node affinity, and neither adds nor
+// checkNarrowedAffinity requires that an update only adds requirements to the terms of a node affinity, and neither adds nor
 // removes terms.
-func (c *checker) narrowedAffinity(now, was document.Value) {
+func (c *checker) checkNarrowedAffinity(value, oldValue document.Value) {
 	const required = "requiredDuringSchedulingIgnoredDuringExecution"
-	old, terms := was.Lookup(required, "nodeSelectorTerms"), now.Lookup(required, "nodeSelectorTerms")
+	old, terms := oldValue.Lookup(required, "nodeSelectorTerms"), value.Lookup(required, "nodeSelectorTerms")
 	if old.Len() == 0 {
 		return
 	}
@@ -220,14 +220,14 @@ func (c *checker) narrowedAffinity(now, was document.Value) {
 	}
 }
 
-func hasOnlyAdditions(now, was document.Value) bool {
+func hasOnlyAdditions(value, old document.Value) bool {
 	lists := []string{"matchExpressions", "matchFields"}
-	if was.Get(lists[0]).Len()+was.Get(lists[1]).Len() == 0 {
-		return now.Get(lists[0]).Len()+now.Get(lists[1]).Len() == 0
+	if old.Get(lists[0]).Len()+old.Get(lists[1]).Len() == 0 {
+		return value.Get(lists[0]).Len()+value.Get(lists[1]).Len() == 0
 	}
 	for _, list := range lists {
-		requirements := now.Get(list)
-		for i, r := range was.Get(list).Items() {
+		requirements := value.Get(list)
+		for i, r := range old.Get(list).Items() {
 			if i >= requirements.Len() || !semanticEqual(nil, false, requirements.At(i), r) {
 				return false
 			}

@@ -7,15 +7,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-func podNameStart(c *checker, name, _ document.Value) {
+func warnPodNameStart(c *checker, name, _ document.Value) {
 	if problems := formats["dns-label"].check(name.Text()); len(problems) > 0 {
 		c.warn(fmt.Sprintf("this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: %v", problems))
 	}
 }
 
-// containerWarnings adds the warnings about the containers of a pod or pod template, and about ports that several containers
+// warnContainers adds the warnings about the containers of a pod or pod template, and about ports that several containers
 // use.
-func containerWarnings(c *checker, pod, _ document.Value) {
+func warnContainers(c *checker, pod, _ document.Value) {
 	spec, annotations := pod.Get("spec"), pod.Lookup("metadata", "annotations")
 	if annotations.Len() > 0 && isAbsentOrNull(spec.Lookup("securityContext", "seccompProfile")) {
 		c.warnOfSeccomp(annotations, seccompAnnotation)
@@ -24,12 +24,12 @@ func containerWarnings(c *checker, pod, _ document.Value) {
 	c.push("spec")
 	var few [maxLinearSearch]placedPort
 	ports := few[:0]
-	c.forContainers(spec, func(container document.Value) {
+	c.forEachContainer(spec, func(container document.Value) {
 		if annotations.Len() > 0 {
 			c.warnOfAnnotations(pod, container, base)
 		}
-		c.fractionalResources(container.Get("resources"))
-		c.hiddenVariables(container.Get("env"))
+		c.warnFractionalResources(container.Get("resources"))
+		c.warnHiddenVariables(container.Get("env"))
 		for i, p := range container.Get("ports").Items() {
 			last := len(c.path)
 			ports = append(ports, placedPort{p, intValue(p.Get("containerPort")), c.path[last-2].name, c.path[last-1].index, i})
@@ -37,7 +37,7 @@ func containerWarnings(c *checker, pod, _ document.Value) {
 	})
 	c.pop()
 	if len(ports) > 0 {
-		c.portWarnings(ports)
+		c.warnPorts(ports)
 	}
 }
 
@@ -111,39 +111,39 @@ func isFractional(v document.Value) bool {
 	return q.MilliValue()%1000 != 0
 }
 
-// fractional adds a warning if the quantity of the named resource, which is measured in bytes, is not an integer.
-func (c *checker) fractional(amounts document.Value, name string, below ...string) {
+// warnFractional adds a warning if the quantity of the named resource, which is measured in bytes, is not an integer.
+func (c *checker) warnFractional(amounts document.Value, name string, below ...string) {
 	if v := amounts.Get(name); isFractional(v) {
 		q := quantityValue(v)
 		c.addWarning(fmt.Sprintf("%s: fractional byte value %q is invalid, must be an integer", c.keyPath(name, below...), q.String()))
 	}
 }
 
-func (c *checker) fractionalResources(resources document.Value) {
+func (c *checker) warnFractionalResources(resources document.Value) {
 	if resources.Len() == 0 {
 		return
 	}
 	for _, name := range [...]string{"memory", "ephemeral-storage"} {
-		c.fractional(resources.Get("limits"), name, "resources", "limits")
-		c.fractional(resources.Get("requests"), name, "resources", "requests")
+		c.warnFractional(resources.Get("limits"), name, "resources", "limits")
+		c.warnFractional(resources.Get("requests"), name, "resources", "requests")
 	}
 }
 
-func wholeBytes(c *checker, amounts, _ document.Value) {
-	c.fractional(amounts, "memory")
-	c.fractional(amounts, "ephemeral-storage")
+func warnWholeBytes(c *checker, amounts, _ document.Value) {
+	c.warnFractional(amounts, "memory")
+	c.warnFractional(amounts, "ephemeral-storage")
 }
 
-// wholeStorage adds a warning if a storage quantity in the spec of a PersistentVolumeClaim is not an integer.
-func wholeStorage(c *checker, spec, _ document.Value) {
+// warnWholeStorage adds a warning if a storage quantity in the spec of a PersistentVolumeClaim is not an integer.
+func warnWholeStorage(c *checker, spec, _ document.Value) {
 	resources := spec.Get("resources")
-	c.fractional(resources.Get("requests"), "storage", "resources", "requests")
-	c.fractional(resources.Get("limits"), "storage", "resources", "limits")
+	c.warnFractional(resources.Get("requests"), "storage", "resources", "requests")
+	c.warnFractional(resources.Get("limits"), "storage", "resources", "limits")
 }
 
-// hiddenVariables adds a warning for each environment variable that overrides an earlier variable of the same name without
+// warnHiddenVariables adds a warning for each environment variable that overrides an earlier variable of the same name without
 // referencing it in its value.
-func (c *checker) hiddenVariables(env document.Value) {
+func (c *checker) warnHiddenVariables(env document.Value) {
 	for i, v := range env.Items() {
 		name, value := v.Get("name").Text(), v.Get("value").Text()
 		if i == 0 || c.firstIndex(env, "name", name, false) == i {

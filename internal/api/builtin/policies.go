@@ -12,9 +12,9 @@ import (
 // maxAuditExpressionLength is the maximum length of an audit annotation's valueExpression, in bytes.
 const maxAuditExpressionLength = 5 * 1024
 
-// paramVersion requires a valid apiVersion in the paramKind of a policy.
-func paramVersion(c *checker, now, _ document.Value) {
-	text := now.Text()
+// checkParamVersion requires a valid apiVersion in the paramKind of a policy.
+func checkParamVersion(c *checker, value, _ document.Value) {
+	text := value.Text()
 	group, version, has := strings.Cut(text, "/")
 	switch {
 	case text == "/":
@@ -42,9 +42,9 @@ func (c *checker) invalidJoined(value string, problems []string) {
 	}
 }
 
-func paramKind(c *checker, now, _ document.Value) {
-	if problems := validation.IsDNS1035Label(strings.ToLower(now.Text())); len(problems) > 0 {
-		c.invalid(now.Text(), "may have mixed case, but should otherwise match: "+strings.Join(problems, ","))
+func checkParamKind(c *checker, value, _ document.Value) {
+	if problems := validation.IsDNS1035Label(strings.ToLower(value.Text())); len(problems) > 0 {
+		c.invalid(value.Text(), "may have mixed case, but should otherwise match: "+strings.Join(problems, ","))
 	}
 }
 
@@ -55,17 +55,17 @@ var reservedInExpressions = map[string]bool{
 	"loop": true, "package": true, "namespace": true, "return": true, "var": true, "void": true, "while": true,
 }
 
-// expressionName requires that the name of a policy's variable is a CEL identifier.
-func expressionName(c *checker, now, _ document.Value) {
-	if name := now.Text(); !isCIdentifier(name) || reservedInExpressions[name] {
+// checkExpressionName requires that the name of a policy's variable is a CEL identifier.
+func checkExpressionName(c *checker, value, _ document.Value) {
+	if name := value.Text(); !isCIdentifier(name) || reservedInExpressions[name] {
 		c.invalid(name, "must be a valid CEL identifier")
 	}
 }
 
-// auditAnnotation validates the key of a policy's audit annotation, which must be a qualified name together with the policy's
+// checkAuditAnnotation validates the key of a policy's audit annotation, which must be a qualified name together with the policy's
 // name, and its valueExpression.
-func auditAnnotation(c *checker, annotation, _ document.Value) {
-	policy, key := c.scopes[0].now.Lookup("metadata", "name").Text(), annotation.Get("key").Text()
+func checkAuditAnnotation(c *checker, annotation, _ document.Value) {
+	policy, key := c.scopes[0].value.Lookup("metadata", "name").Text(), annotation.Get("key").Text()
 	if policy == "" {
 		c.invalid(key, "requires metadata.name be non-empty", "key")
 	} else {
@@ -77,6 +77,6 @@ func auditAnnotation(c *checker, annotation, _ document.Value) {
 	case n > maxAuditExpressionLength:
 		c.required(fmt.Sprintf("must not exceed %d bytes in length", maxAuditExpressionLength), "valueExpression")
 	default:
-		annotationExpression(c, annotation.Get("valueExpression").Text())
+		checkAnnotationExpression(c, annotation.Get("valueExpression").Text())
 	}
 }

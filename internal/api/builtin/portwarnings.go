@@ -31,9 +31,9 @@ func (p placedPort) key() portKey {
 	return portKey{p.number, p.port.Get("protocol").Text()}
 }
 
-// portWarnings adds a warning for each pair of ports with the same number and protocol, or with the same name, and for each
+// warnPorts adds a warning for each pair of ports with the same number and protocol, or with the same name, and for each
 // hostIP without a hostPort.
-func (c *checker) portWarnings(ports []placedPort) {
+func (c *checker) warnPorts(ports []placedPort) {
 	var byKey map[portKey][]int
 	if len(ports) > maxLinearSearch {
 		byKey = make(map[portKey][]int, len(ports))
@@ -42,7 +42,7 @@ func (c *checker) portWarnings(ports []placedPort) {
 		if c.hasMaxWarnings() {
 			return
 		}
-		c.hostIPWithoutPort(p)
+		c.warnHostIPWithoutPort(p)
 		if byKey == nil {
 			for j, other := range ports[:i] {
 				if other.number == p.number && other.key() == p.key() {
@@ -62,7 +62,7 @@ func (c *checker) portWarnings(ports []placedPort) {
 	c.warnSamePortNames(ports)
 }
 
-func (c *checker) hostIPWithoutPort(p placedPort) {
+func (c *checker) warnHostIPWithoutPort(p placedPort) {
 	address := p.port.Get("hostIP").Text()
 	if address == "" || intValue(p.port.Get("hostPort")) != 0 {
 		return

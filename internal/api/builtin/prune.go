@@ -23,7 +23,7 @@ func (t *Type) DropEmptied(live, patched, patch document.Value) document.Value {
 	}
 	result := patched
 	for i := range patched.Len() {
-		name, was, is := patched.Name(i), live.Get(patched.Name(i)), patched.At(i)
+		name, old, currentSpec := patched.Name(i), live.Get(patched.Name(i)), patched.At(i)
 		part, always := t.Elem, true
 		if t.Kind == Struct {
 			f, ok := t.Field(name)
@@ -36,14 +36,14 @@ func (t *Type) DropEmptied(live, patched, patch document.Value) document.Value {
 		if part == nil || sent.Len() == 0 && (sent.Kind() == document.Map || sent.Kind() == document.List) {
 			continue
 		}
-		rest := part.DropEmptied(was, is, sent)
-		emptied := part.Elem != nil && rest.Len() == 0 && (was.IsAbsent() || was.Len() > 0 && !t.isCheckedEmpty(name))
+		rest := part.DropEmptied(old, currentSpec, sent)
+		emptied := part.Elem != nil && rest.Len() == 0 && (old.IsAbsent() || old.Len() > 0 && !t.isCheckedEmpty(name))
 		switch {
 		case emptied && !always:
 			result = result.Without(name)
 		case emptied && t.Kind == Struct:
 			result = result.With(name, document.NewNull())
-		case rest != is:
+		case rest != currentSpec:
 			result = result.With(name, rest)
 		}
 	}
@@ -83,11 +83,11 @@ func (t *Type) dropEmptiedInItems(live, patched document.Value) document.Value {
 	}
 	items, changed := make([]document.Value, patched.Len()), false
 	for i := range items {
-		var was document.Value
+		var old document.Value
 		if live.Kind() == document.List && i < live.Len() {
-			was = live.At(i)
+			old = live.At(i)
 		}
-		items[i] = t.Elem.DropEmptied(was, patched.At(i), document.Value{})
+		items[i] = t.Elem.DropEmptied(old, patched.At(i), document.Value{})
 		changed = changed || items[i] != patched.At(i)
 	}
 	if !changed {
@@ -118,17 +118,17 @@ func (t *Type) DropPruned(live, merged, config document.Value, topology *schema.
 func (t *Type) dropPrunedFields(live, merged, config document.Value, topology *schema.Map) document.Value {
 	result := merged
 	for i := range merged.Len() {
-		name, is := merged.Field(i)
+		name, currentSpec := merged.Field(i)
 		f, known := t.Field(name)
-		was, sent := live.Get(name), config.Get(name)
-		if !known || document.Same(was, is) {
+		old, sent := live.Get(name), config.Get(name)
+		if !known || document.Same(old, currentSpec) {
 			continue
 		}
-		if !is.IsScalar() && is.Len() == 0 && was.Len() > 0 && sent.IsAbsent() {
+		if !currentSpec.IsScalar() && currentSpec.Len() == 0 && old.Len() > 0 && sent.IsAbsent() {
 			result = result.Without(name)
 			continue
 		}
-		if rest := f.Type.DropPruned(was, is, sent, topologyOf(topology, name)); !document.Same(rest, is) {
+		if rest := f.Type.DropPruned(old, currentSpec, sent, topologyOf(topology, name)); !document.Same(rest, currentSpec) {
 			result = result.With(name, rest)
 		}
 	}
@@ -138,13 +138,13 @@ func (t *Type) dropPrunedFields(live, merged, config document.Value, topology *s
 func (t *Type) dropPrunedItems(live, merged, config document.Value, topology *schema.List) document.Value {
 	var items []document.Value
 	for i := range merged.Len() {
-		is := merged.At(i)
-		place := keyedIndex(topology.Keys, live, is, i)
-		if place < 0 || document.Same(live.At(place), is) {
+		currentSpec := merged.At(i)
+		place := keyedIndex(topology.Keys, live, currentSpec, i)
+		if place < 0 || document.Same(live.At(place), currentSpec) {
 			continue
 		}
-		rest := t.Elem.DropPruned(live.At(place), is, configItem(topology.Keys, config, is), topology.Item)
-		if document.Same(rest, is) {
+		rest := t.Elem.DropPruned(live.At(place), currentSpec, configItem(topology.Keys, config, currentSpec), topology.Item)
+		if document.Same(rest, currentSpec) {
 			continue
 		}
 		if items == nil {

@@ -58,7 +58,7 @@ func isStandardOfQuotas(name string) bool {
 // conflictingScopePairs are the pairs of scopes of which a ResourceQuota can have only one.
 var conflictingScopePairs = [][2]string{{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}}
 
-func (c *checker) conflictingScopes(scopes []string, shownScopes document.Value) {
+func (c *checker) checkConflictingScopes(scopes []string, shownScopes document.Value) {
 	for _, pair := range conflictingScopePairs {
 		if slices.Contains(scopes, pair[0]) && slices.Contains(scopes, pair[1]) {
 			c.invalid(errorValue(shownScopes), "conflicting scopes")
@@ -66,8 +66,8 @@ func (c *checker) conflictingScopes(scopes []string, shownScopes document.Value)
 	}
 }
 
-func quotaScopes(c *checker, scopes, _ document.Value) {
-	hard := c.scopes[0].now.Lookup("spec", "hard")
+func checkQuotaScopes(c *checker, scopes, _ document.Value) {
+	hard := c.scopes[0].value.Lookup("spec", "hard")
 	for _, scope := range scopes.Items() {
 		if len(c.errs) > maxScopeErrors {
 			return
@@ -79,13 +79,13 @@ func quotaScopes(c *checker, scopes, _ document.Value) {
 			c.invalid(errorValue(scopes), "unsupported scope applied to resource")
 		}
 	}
-	c.conflictingScopes(stringItems(scopes), scopes)
+	c.checkConflictingScopes(stringItems(scopes), scopes)
 }
 
-// quotaScopeSelector validates matchExpressions of a ResourceQuota's scopeSelector. Like kube-apiserver, it reports the errors at
+// checkQuotaScopeSelector validates matchExpressions of a ResourceQuota's scopeSelector. Like kube-apiserver, it reports the errors at
 // the list instead of its items.
-func quotaScopeSelector(c *checker, requirements, _ document.Value) {
-	spec := c.scopes[0].now.Get("spec")
+func checkQuotaScopeSelector(c *checker, requirements, _ document.Value) {
+	spec := c.scopes[0].value.Get("spec")
 	for _, r := range requirements.Items() {
 		if len(c.errs) > maxScopeErrors {
 			return
@@ -97,12 +97,12 @@ func quotaScopeSelector(c *checker, requirements, _ document.Value) {
 		for range countInapplicable(spec.Get("hard"), scope) {
 			c.invalid(errorValue(spec.Get("scopeSelector")), "unsupported scope applied to resource")
 		}
-		c.scopeOperator(r, scope)
+		c.checkScopeOperator(r, scope)
 	}
-	c.conflictingScopes(sortedFieldTexts(requirements, "scopeName"), spec.Get("scopes"))
+	c.checkConflictingScopes(sortedFieldTexts(requirements, "scopeName"), spec.Get("scopes"))
 }
 
-func (c *checker) scopeOperator(r document.Value, scope string) {
+func (c *checker) checkScopeOperator(r document.Value, scope string) {
 	operator, values := r.Get("operator").Text(), r.Get("values")
 	switch scope {
 	case "BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "CrossNamespacePodAffinity":

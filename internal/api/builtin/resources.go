@@ -47,7 +47,7 @@ func isKnownResource(name string) bool {
 	return name == "storage" || slices.Contains(resourcesOfQuotas, name) || isHugePagesResource(name) || strings.HasPrefix(name, "requests.hugepages-")
 }
 
-func (c *checker) resourceName(name string) {
+func (c *checker) checkResourceName(name string) {
 	problems := formats["qualified-name"].check(name)
 	c.invalidAll(name, problems)
 	if len(problems) == 0 && !strings.Contains(name, "/") && !isKnownResource(name) {
@@ -55,11 +55,11 @@ func (c *checker) resourceName(name string) {
 	}
 }
 
-func (c *checker) containerResourceName(name string) {
+func (c *checker) checkContainerResourceName(name string) {
 	if slices.Contains(resourcesOfContainers, name) {
 		return
 	}
-	c.resourceName(name)
+	c.checkResourceName(name)
 	switch {
 	case !strings.Contains(name, "/"):
 		if !isHugePagesResource(name) {
@@ -70,9 +70,9 @@ func (c *checker) containerResourceName(name string) {
 	}
 }
 
-func (c *checker) podResourceName(name string) {
+func (c *checker) checkPodResourceName(name string) {
 	before := len(c.errs)
-	c.resourceName(name)
+	c.checkResourceName(name)
 	if len(c.errs) == before && name != "cpu" && name != "memory" && !isHugePagesResource(name) {
 		c.unsupported(name, resourcesOfPods)
 	}
@@ -84,8 +84,8 @@ func quantityValue(v document.Value) resource.Quantity {
 	return q
 }
 
-// quantity rejects a negative quantity of the named resource, and a fraction if the resource is counted in integers.
-func (c *checker) quantity(name string, v document.Value) {
+// checkQuantity rejects a negative quantity of the named resource, and a fraction if the resource is counted in integers.
+func (c *checker) checkQuantity(name string, v document.Value) {
 	if strings.HasPrefix(v.Text(), "-") {
 		if q := quantityValue(v); q.Sign() < 0 {
 			c.invalid(q.String(), "must be greater than or equal to 0")
@@ -99,7 +99,7 @@ func (c *checker) quantity(name string, v document.Value) {
 	}
 }
 
-func (c *checker) hugePages(name string, v document.Value) {
+func (c *checker) checkHugePages(name string, v document.Value) {
 	if !isHugePagesResource(name) {
 		return
 	}
@@ -110,25 +110,25 @@ func (c *checker) hugePages(name string, v document.Value) {
 	}
 }
 
-func containerResources(c *checker, r, _ document.Value) {
+func checkContainerResources(c *checker, r, _ document.Value) {
 	if isAbsentOrNull(r) {
 		return
 	}
-	c.requirements(r, c.containerResourceName)
-	c.resourceClaims(r.Get("claims"))
+	c.checkRequirements(r, c.checkContainerResourceName)
+	c.checkResourceClaims(r.Get("claims"))
 }
 
-func podResources(c *checker, r, _ document.Value) {
-	c.requirements(r, c.podResourceName)
-	c.sufficientResources(r)
+func checkPodResources(c *checker, r, _ document.Value) {
+	c.checkRequirements(r, c.checkPodResourceName)
+	c.checkSufficientResources(r)
 }
 
-// resourceList validates the names and quantities of a ResourceList of a container.
-func resourceList(c *checker, list, _ document.Value) {
-	c.amounts(list, c.containerResourceName)
+// checkResourceList validates the names and quantities of a ResourceList of a container.
+func checkResourceList(c *checker, list, _ document.Value) {
+	c.checkAmounts(list, c.checkContainerResourceName)
 }
 
-func (c *checker) amounts(list document.Value, checkName func(string)) {
+func (c *checker) checkAmounts(list document.Value, checkName func(string)) {
 	if list.Kind() != document.Map {
 		return
 	}
@@ -140,18 +140,18 @@ func (c *checker) amounts(list document.Value, checkName func(string)) {
 		}
 		c.pushKey(name)
 		checkName(name)
-		c.quantity(name, v)
-		c.hugePages(name, v)
+		c.checkQuantity(name, v)
+		c.checkHugePages(name, v)
 		c.pop()
 	}
 }
 
-// requirements validates limits and requests, and requires that no request exceeds its limit. checkName validates the name of
+// checkRequirements validates limits and requests, and requires that no request exceeds its limit. checkName validates the name of
 // a resource.
-func (c *checker) requirements(r document.Value, checkName func(string)) {
+func (c *checker) checkRequirements(r document.Value, checkName func(string)) {
 	limits, requests := r.Get("limits"), r.Get("requests")
 	c.push("limits")
-	c.amounts(limits, checkName)
+	c.checkAmounts(limits, checkName)
 	c.pop()
 	c.push("requests")
 	if requests.Kind() == document.Map {
@@ -159,18 +159,18 @@ func (c *checker) requirements(r document.Value, checkName func(string)) {
 			name, v := requests.Field(i)
 			c.pushKey(name)
 			checkName(name)
-			c.quantity(name, v)
+			c.checkQuantity(name, v)
 			c.pop()
-			c.request(name, v, limits.Get(name))
+			c.checkRequest(name, v, limits.Get(name))
 			c.pushKey(name)
-			c.hugePages(name, v)
+			c.checkHugePages(name, v)
 			c.pop()
 		}
 	}
 	c.pop()
-	has := func(of document.Value, is func(string) bool) bool {
+	has := func(of document.Value, currentSpec func(string) bool) bool {
 		for name := range of.Fields() {
-			if is(name) {
+			if currentSpec(name) {
 				return true
 			}
 		}
@@ -182,9 +182,9 @@ func (c *checker) requirements(r document.Value, checkName func(string)) {
 	}
 }
 
-// request requires that the request of a resource does not exceed its limit, or, for resources that cannot be overcommitted,
+// checkRequest requires that the request of a resource does not exceed its limit, or, for resources that cannot be overcommitted,
 // that a limit is set and equal.
-func (c *checker) request(name string, v, limit document.Value) {
+func (c *checker) checkRequest(name string, v, limit document.Value) {
 	shared := isNativeResource(name) && !isHugePagesResource(name)
 	if isAbsentOrNull(limit) {
 		if !shared {
@@ -207,8 +207,8 @@ func (c *checker) request(name string, v, limit document.Value) {
 	}
 }
 
-// resourceClaims requires that the claims of a container are distinct, and are names in spec.resourceClaims of the pod.
-func (c *checker) resourceClaims(claims document.Value) {
+// checkResourceClaims requires that the claims of a container are distinct, and are names in spec.resourceClaims of the pod.
+func (c *checker) checkResourceClaims(claims document.Value) {
 	if claims.Len() == 0 {
 		return
 	}
@@ -220,7 +220,7 @@ func (c *checker) resourceClaims(claims document.Value) {
 		name := claim.Get("name").Text()
 		c.pushItem(i)
 		if name != "" {
-			c.claimOnce(name, claim.Get("request").Text(), seen)
+			c.checkDuplicateClaim(name, claim.Get("request").Text(), seen)
 		}
 		switch {
 		case name == "":
@@ -238,9 +238,9 @@ func (c *checker) resourceClaims(claims document.Value) {
 	c.pop()
 }
 
-// claimOnce rejects a claim, or a request of a claim, that the container references more than once. seen is the set of the
+// checkDuplicateClaim rejects a claim, or a request of a claim, that the container references more than once. seen is the set of the
 // container's references so far, to which claimOnce adds the reference.
-func (c *checker) claimOnce(name, request string, seen map[string]bool) {
+func (c *checker) checkDuplicateClaim(name, request string, seen map[string]bool) {
 	if seen[name] {
 		c.duplicate(name)
 		return
@@ -262,17 +262,17 @@ func (c *checker) claimOnce(name, request string, seen map[string]bool) {
 	seen[key] = true
 }
 
-// resizePolicy validates an item of a container's resizePolicy. Like kube-apiserver, it reports most errors at the list instead
+// checkResizePolicy validates an item of a container's resizePolicy. Like kube-apiserver, it reports most errors at the list instead
 // of the item.
-func resizePolicy(c *checker, policy, _ document.Value) {
+func checkResizePolicy(c *checker, policy, _ document.Value) {
 	name, restart := policy.Get("resourceName").Text(), policy.Get("restartPolicy").Text()
 	if i := c.firstIndex(c.list, "resourceName", name, false); i >= 0 && i < c.item {
 		c.duplicate(name)
 	}
 	item := c.path[len(c.path)-1]
 	c.pop()
-	c.requiredEnum(name, "cpu", "memory")
-	c.requiredEnum(restart, "NotRequired", "RestartContainer")
+	c.checkRequiredEnum(name, "cpu", "memory")
+	c.checkRequiredEnum(restart, "NotRequired", "RestartContainer")
 	spec, _, _ := c.enclosing("PodSpec")
 	if spec.Get("restartPolicy").Text() == "Never" && restart != "NotRequired" {
 		c.invalid(restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")
@@ -280,7 +280,7 @@ func resizePolicy(c *checker, policy, _ document.Value) {
 	c.path = append(c.path, item)
 }
 
-func (c *checker) requiredEnum(text string, allowed ...string) {
+func (c *checker) checkRequiredEnum(text string, allowed ...string) {
 	if text == "" {
 		c.required("")
 	} else if !slices.Contains(allowed, text) {
@@ -288,23 +288,23 @@ func (c *checker) requiredEnum(text string, allowed ...string) {
 	}
 }
 
-// scopesFrozen rejects changes of a ResourceQuota's scopes. A change of their order is allowed.
-func scopesFrozen(c *checker, now, _ document.Value) {
+// checkScopesFrozen rejects changes of a ResourceQuota's scopes. A change of their order is allowed.
+func checkScopesFrozen(c *checker, value, _ document.Value) {
 	set := func(v document.Value) []string {
 		list := stringItems(v)
 		slices.Sort(list)
 		return slices.Compact(list)
 	}
-	if c.updating && !slices.Equal(set(now), set(c.scopes[0].old.Lookup("spec", "scopes"))) {
-		c.invalid(errorValue(now), "field is immutable")
+	if c.updating && !slices.Equal(set(value), set(c.scopes[0].old.Lookup("spec", "scopes"))) {
+		c.invalid(errorValue(value), "field is immutable")
 	}
 }
 
-func quotaResource(c *checker, v, _ document.Value) {
+func checkQuotaResource(c *checker, v, _ document.Value) {
 	name := c.key()
-	c.resourceName(name)
+	c.checkResourceName(name)
 	if !strings.Contains(name, "/") && !slices.Contains(resourcesOfQuotas, name) && !isHugePagesResource(name) && !strings.HasPrefix(name, "requests.hugepages-") {
 		c.invalid(name, "must be a standard resource for quota")
 	}
-	c.quantity(name, v)
+	c.checkQuantity(name, v)
 }

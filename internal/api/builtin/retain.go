@@ -13,7 +13,7 @@ import (
 // which list items match.
 func (t *Type) RetainUnset(doc, live document.Value, topology *schema.Type) document.Value {
 	k := unsetRetainers.Get().(*unsetRetainer)
-	kept := k.value(t, topology, doc, live)
+	kept := k.retainInValue(t, topology, doc, live)
 	k.b.Reset()
 	unsetRetainers.Put(k) // not deferred: after a panic the state is inconsistent and must not be reused
 	return kept
@@ -25,7 +25,7 @@ type unsetRetainer struct{ b fastdoc.Builder }
 
 var unsetRetainers = sync.Pool{New: func() any { return new(unsetRetainer) }}
 
-func (k *unsetRetainer) value(t *Type, topology *schema.Type, doc, live document.Value) document.Value {
+func (r *unsetRetainer) retainInValue(t *Type, topology *schema.Type, doc, live document.Value) document.Value {
 	if doc.Kind() != live.Kind() || fastdoc.IsUnparsed(doc) || fastdoc.IsUnparsed(live) || document.Same(doc, live) {
 		return doc
 	}
@@ -34,21 +34,21 @@ func (k *unsetRetainer) value(t *Type, topology *schema.Type, doc, live document
 	}
 	switch {
 	case t.Kind == Struct && doc.Kind() == document.Map:
-		return k.fields(t, topology.Map, doc, live)
+		return r.retainInFields(t, topology.Map, doc, live)
 	case t.Kind == Map && doc.Kind() == document.Map && t.Elem.Elem == nil && t.Elem.Kind != Struct:
 		return doc // scalar values have no unset fields
 	case t.Kind == Map && doc.Kind() == document.Map:
-		return k.values(t, topology.Map, doc, live)
+		return r.retainInValues(t, topology.Map, doc, live)
 	case t.Kind == List && t.Innermost().Kind == Struct:
-		return k.items(t, topology.List, doc, live)
+		return r.retainInItems(t, topology.List, doc, live)
 	}
 	return doc
 }
 
-// fields returns a struct with the unset fields of the live struct. It is a merge join of the fields of both structs, which
+// retainInFields returns a struct with the unset fields of the live struct. It is a merge join of the fields of both structs, which
 // are sorted by name.
-func (k *unsetRetainer) fields(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
-	change := k.b.Rebuild(doc)
+func (r *unsetRetainer) retainInFields(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
+	change := r.b.Rebuild(doc)
 	i := 0
 	for j := range live.Len() {
 		name, old := live.Field(j)
@@ -60,17 +60,17 @@ func (k *unsetRetainer) fields(t *Type, topology *schema.Map, doc, live document
 		case i < doc.Len() && doc.Name(i) == name:
 			value := doc.At(i)
 			if known {
-				value = k.value(f.Type, topologyOf(topology, name), value, old)
+				value = r.retainInValue(f.Type, topologyOf(topology, name), value, old)
 			}
 			change.Add(i, name, value, doc.At(i))
 			i++
 		case known && !f.Always && f.Type.isUnset(f.Pointer, old):
 			change.Begin(i)
-			k.b.Push(name, old)
+			r.b.Push(name, old)
 		}
 	}
 	if change.Begun() {
-		k.b.PushAll(doc, i, doc.Len())
+		r.b.PushAll(doc, i, doc.Len())
 	}
 	return change.Finish()
 }
@@ -83,20 +83,20 @@ func topologyOf(m *schema.Map, name string) *schema.Type {
 	return t
 }
 
-// values returns a map whose values have the unset fields of the values with the same keys in the live map. Keys of the live
+// retainInValues returns a map whose values have the unset fields of the values with the same keys in the live map. Keys of the live
 // map that doc does not contain are not added, because the client has removed them.
-func (k *unsetRetainer) values(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
-	change := k.b.Rebuild(doc)
+func (r *unsetRetainer) retainInValues(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
+	change := r.b.Rebuild(doc)
 	for i := range doc.Len() {
 		name, value := doc.Field(i)
-		change.Add(i, name, k.value(t.Elem, topologyOf(topology, name), value, live.Get(name)), value)
+		change.Add(i, name, r.retainInValue(t.Elem, topologyOf(topology, name), value, live.Get(name)), value)
 	}
 	return change.Finish()
 }
 
-// items returns a list whose items have the unset fields of the matching items of the live list. In lists of type map, items
+// checkItems returns a list whose items have the unset fields of the matching items of the live list. In lists of type map, items
 // match by their keys; in other lists by index, if both lists have the same length.
-func (k *unsetRetainer) items(t *Type, topology *schema.List, doc, live document.Value) document.Value {
+func (r *unsetRetainer) retainInItems(t *Type, topology *schema.List, doc, live document.Value) document.Value {
 	keyed := topology != nil && topology.Relationship == schema.Keyed
 	if !keyed && doc.Len() != live.Len() {
 		return doc
@@ -105,7 +105,7 @@ func (k *unsetRetainer) items(t *Type, topology *schema.List, doc, live document
 	if topology != nil {
 		item = topology.Item
 	}
-	change := k.b.Rebuild(doc)
+	change := r.b.Rebuild(doc)
 	for i := range doc.Len() {
 		value, at := doc.At(i), i
 		if keyed {
@@ -113,7 +113,7 @@ func (k *unsetRetainer) items(t *Type, topology *schema.List, doc, live document
 		}
 		kept := value
 		if at >= 0 {
-			kept = k.value(t.Elem, item, value, live.At(at))
+			kept = r.retainInValue(t.Elem, item, value, live.At(at))
 		}
 		change.Add(i, "", kept, value)
 	}

@@ -52,7 +52,7 @@ func (book *rulebook) parseCondition(words []word) (*ruleCondition, error) {
 
 func (c *checker) hasNewGeneration() bool {
 	whole := &c.scopes[0]
-	return !document.Equal(whole.now.Lookup("metadata", "generation"), whole.old.Lookup("metadata", "generation"))
+	return !document.Equal(whole.value.Lookup("metadata", "generation"), whole.old.Lookup("metadata", "generation"))
 }
 
 func parseTest(name string, args []string) (func(*checker, document.Value) bool, error) {

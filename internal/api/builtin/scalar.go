@@ -38,7 +38,7 @@ func (t *Type) zero() document.Value {
 }
 
 // readScalar decodes a value of a type other than a struct, list or map. It returns a ValueError if the JSON type is wrong.
-func (r *decoder) readScalar(t *Type, v document.Value) (document.Value, error) {
+func (d *decoder) readScalar(t *Type, v document.Value) (document.Value, error) {
 	kind := v.Kind()
 	switch t.Kind {
 	case String:
@@ -51,28 +51,28 @@ func (r *decoder) readScalar(t *Type, v document.Value) (document.Value, error) 
 		}
 	case Int32, Int64:
 		if kind == document.Number {
-			return r.readInteger(t, v)
+			return d.readInteger(t, v)
 		}
 	case IntOrString:
 		switch kind {
 		case document.String:
 			return v, nil
 		case document.Number:
-			return r.readInteger(t, v)
+			return d.readInteger(t, v)
 		}
 	case Quantity:
-		return r.readQuantity(t, v)
+		return d.readQuantity(t, v)
 	case Bytes:
-		return r.readBytes(t, v)
+		return d.readBytes(t, v)
 	case Time, MicroTime:
 		if kind == document.String {
-			return r.readTime(t, v)
+			return d.readTime(t, v)
 		}
 	}
-	return v, r.wrongKind(t, v)
+	return v, d.newKindError(t, v)
 }
 
-func (r *decoder) readInteger(t *Type, v document.Value) (document.Value, error) {
+func (d *decoder) readInteger(t *Type, v document.Value) (document.Value, error) {
 	bits := 32
 	if t.Kind == Int64 {
 		bits = 64
@@ -84,27 +84,27 @@ func (r *decoder) readInteger(t *Type, v document.Value) (document.Value, error)
 		return v, nil
 	case err == nil:
 		return document.NewInt(i), nil
-	case !r.options.WholeFloats:
-		return v, r.wrongKind(t, v)
+	case !d.options.WholeFloats:
+		return v, d.newKindError(t, v)
 	}
 	f, ok := v.Float64()
 	limit := float64(uint64(1) << (bits - 1))
 	if !ok || f != float64(int64(f)) || f < -limit || f >= limit {
-		return v, r.wrongKind(t, v)
+		return v, d.newKindError(t, v)
 	}
 	return document.NewInt(int64(f)), nil
 }
 
 // readQuantity decodes a quantity, and returns it in canonical form.
-func (r *decoder) readQuantity(t *Type, v document.Value) (document.Value, error) {
+func (d *decoder) readQuantity(t *Type, v document.Value) (document.Value, error) {
 	if v.Kind() == document.String && isCanonicalQuantity(v.Text()) {
 		return v, nil
 	}
 	q, err := ParseQuantity(strings.TrimSpace(v.Text()))
 	if err != nil {
-		return v, r.badValue(t, v, err.Error())
+		return v, d.newValueError(t, v, err.Error())
 	}
-	return withText(v, q.String()), nil
+	return replaceText(v, q.String()), nil
 }
 
 // Limits of quantities, which kube-apiserver does not have. They are needed because the parser expands exponents to digits:
@@ -128,8 +128,8 @@ func ParseQuantity(text string) (resource.Quantity, error) {
 	return resource.ParseQuantity(text)
 }
 
-// withText returns a string value with the given text; v itself if v is this string already.
-func withText(v document.Value, text string) document.Value {
+// replaceText returns a string value with the given text; v itself if v is this string already.
+func replaceText(v document.Value, text string) document.Value {
 	if v.Kind() == document.String && v.Text() == text {
 		return v
 	}
@@ -161,7 +161,7 @@ func isCanonicalQuantity(text string) bool {
 
 // readTime decodes a time, and returns it in UTC: a Time with seconds, a MicroTime with microseconds. For the zero time it
 // returns an absent value.
-func (r *decoder) readTime(t *Type, v document.Value) (document.Value, error) {
+func (d *decoder) readTime(t *Type, v document.Value) (document.Value, error) {
 	layout, shortest := time.RFC3339, "2006-01-02T15:04:05Z"
 	if t.Kind == MicroTime {
 		layout, shortest = metav1.RFC3339Micro, "2006-01-02T15:04:05.000000Z"
@@ -170,7 +170,7 @@ func (r *decoder) readTime(t *Type, v document.Value) (document.Value, error) {
 	at, err := time.Parse(layout, text)
 	switch {
 	case err != nil:
-		return v, r.badValue(t, v, err.Error())
+		return v, d.newValueError(t, v, err.Error())
 	case at.IsZero():
 		return document.Value{}, nil
 	case len(text) == len(shortest):
@@ -178,18 +178,18 @@ func (r *decoder) readTime(t *Type, v document.Value) (document.Value, error) {
 	}
 	at = at.UTC()
 	if at.Year() < 0 || at.Year() > 9999 {
-		return v, r.badValue(t, v, fmt.Sprintf("parsing time %q as %q: year outside of range [0,9999]", text, layout))
+		return v, d.newValueError(t, v, fmt.Sprintf("parsing time %q as %q: year outside of range [0,9999]", text, layout))
 	}
 	return document.NewString(at.Format(layout)), nil
 }
 
 // readBytes decodes bytes in base64, and returns them in the form in which Go encodes them, without line breaks.
-func (r *decoder) readBytes(t *Type, v document.Value) (document.Value, error) {
+func (d *decoder) readBytes(t *Type, v document.Value) (document.Value, error) {
 	if v.Kind() == document.List {
-		return r.readByteList(v)
+		return d.readByteList(v)
 	}
 	if v.Kind() != document.String {
-		return v, r.wrongKind(t, v)
+		return v, d.newKindError(t, v)
 	}
 	text := v.Text()
 	if isCanonicalBase64(text) {
@@ -197,16 +197,16 @@ func (r *decoder) readBytes(t *Type, v document.Value) (document.Value, error) {
 	}
 	content, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return v, r.badValue(t, v, err.Error())
+		return v, d.newValueError(t, v, err.Error())
 	}
-	return withText(v, base64.StdEncoding.EncodeToString(content)), nil
+	return replaceText(v, base64.StdEncoding.EncodeToString(content)), nil
 }
 
 // byteItem is the type of the items of a list of bytes, for error messages.
 var byteItem = &Type{GoName: "uint8", Kind: Bytes}
 
 // readByteList decodes bytes that are encoded as a list of numbers, which Go accepts, and returns them in base64.
-func (r *decoder) readByteList(v document.Value) (document.Value, error) {
+func (d *decoder) readByteList(v document.Value) (document.Value, error) {
 	content := make([]byte, v.Len())
 	for i, item := range v.Items() {
 		if item.IsNull() {
@@ -214,7 +214,7 @@ func (r *decoder) readByteList(v document.Value) (document.Value, error) {
 		}
 		number, err := strconv.ParseUint(item.Text(), 10, 8)
 		if err != nil || item.Kind() != document.Number {
-			return v, r.wrongKind(byteItem, item)
+			return v, d.newKindError(byteItem, item)
 		}
 		content[i] = byte(number)
 	}

@@ -14,26 +14,26 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-func port(c *checker, now, _ document.Value) {
-	if n := intValue(now); n < 1 || n > 65535 {
+func checkPort(c *checker, value, _ document.Value) {
+	if n := intValue(value); n < 1 || n > 65535 {
 		c.invalidAll(n, validation.IsValidPortNum(int(n)))
 	}
 }
 
-func portOrName(c *checker, now, old document.Value) {
-	if now.Kind() == document.String {
-		c.invalidAll(now.Text(), formats["port-name"].check(now.Text()))
+func checkPortOrName(c *checker, value, old document.Value) {
+	if value.Kind() == document.String {
+		c.invalidAll(value.Text(), formats["port-name"].check(value.Text()))
 		return
 	}
-	port(c, now, old)
+	checkPort(c, value, old)
 }
 
-func userID(c *checker, now, _ document.Value) {
-	c.invalidAll(intValue(now), validation.IsValidUserID(intValue(now)))
+func checkUserID(c *checker, value, _ document.Value) {
+	c.invalidAll(intValue(value), validation.IsValidUserID(intValue(value)))
 }
 
-func groupID(c *checker, now, _ document.Value) {
-	c.invalidAll(intValue(now), validation.IsValidGroupID(intValue(now)))
+func checkGroupID(c *checker, value, _ document.Value) {
+	c.invalidAll(intValue(value), validation.IsValidGroupID(intValue(value)))
 }
 
 // addErrors adds errors that a function of apimachinery returned for a nil path. It replaces their path with the current
@@ -44,20 +44,20 @@ func (c *checker) addErrors(errs field.ErrorList) {
 	}
 }
 
-func ip(c *checker, now, _ document.Value) {
-	c.addErrors(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
+func checkIP(c *checker, value, _ document.Value) {
+	c.addErrors(validation.IsValidIPForLegacyField(nil, value.Text(), true, nil))
 }
 
-// newIP requires a valid IP address, unless the same list of the live object contains the address.
-func newIP(c *checker, now, _ document.Value) {
-	if !c.isInLiveList(now.Text()) {
-		c.addErrors(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
+// checkNewIP requires a valid IP address, unless the same list of the live object contains the address.
+func checkNewIP(c *checker, value, _ document.Value) {
+	if !c.isInLiveList(value.Text()) {
+		c.addErrors(validation.IsValidIPForLegacyField(nil, value.Text(), true, nil))
 	}
 }
 
-// newCIDR requires a valid CIDR, unless the same list of the live object contains it.
-func newCIDR(c *checker, now, _ document.Value) {
-	text := strings.TrimSpace(now.Text())
+// checkNewCIDR requires a valid CIDR, unless the same list of the live object contains it.
+func checkNewCIDR(c *checker, value, _ document.Value) {
+	text := strings.TrimSpace(value.Text())
 	if !c.isInLiveList(text) {
 		c.addErrors(validation.IsValidCIDRForLegacyField(nil, text, true, nil))
 	}
@@ -96,32 +96,32 @@ const sysctlFormat = "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9
 
 var sysctlPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(sysctlFormat) })
 
-func sysctlName(c *checker, now, _ document.Value) {
-	if name := now.Text(); len(name) > 253 || !sysctlPattern().MatchString(name) {
+func checkSysctlName(c *checker, value, _ document.Value) {
+	if name := value.Text(); len(name) > 253 || !sysctlPattern().MatchString(name) {
 		c.invalid(name, "must have at most 253 characters and match regex "+sysctlFormat)
 	}
 }
 
-func fileMode(c *checker, now, _ document.Value) {
-	if n := intValue(now); n < 0 || n > 0o777 {
+func checkFileMode(c *checker, value, _ document.Value) {
+	if n := intValue(value); n < 0 || n > 0o777 {
 		c.invalid(n, "must be a number between 0 and 0777 (octal), both inclusive")
 	}
 }
 
-func absolutePath(c *checker, now, _ document.Value) {
-	if !strings.HasPrefix(now.Text(), "/") {
-		c.invalid(now.Text(), "must be an absolute path")
+func checkAbsolutePath(c *checker, value, _ document.Value) {
+	if !strings.HasPrefix(value.Text(), "/") {
+		c.invalid(value.Text(), "must be an absolute path")
 	}
 }
 
-func trimmed(c *checker, now, _ document.Value) {
-	if text := now.Text(); text != strings.TrimSpace(text) {
+func checkTrimmed(c *checker, value, _ document.Value) {
+	if text := value.Text(); text != strings.TrimSpace(text) {
 		c.invalid(text, "must not have leading or trailing whitespace")
 	}
 }
 
-func csiDriver(c *checker, now, _ document.Value) {
-	name := now.Text()
+func checkCSIDriver(c *checker, value, _ document.Value) {
+	name := value.Text()
 	if name == "" {
 		c.required("")
 		return
@@ -132,43 +132,43 @@ func csiDriver(c *checker, now, _ document.Value) {
 	c.invalidAll(name, formats["dns-subdomain"].check(strings.ToLower(name)))
 }
 
-func domainPrefixedPath(c *checker, now, _ document.Value) {
-	c.addErrors(validation.IsDomainPrefixedPath(nil, now.Text()))
+func checkDomainPrefixedPath(c *checker, value, _ document.Value) {
+	c.addErrors(validation.IsDomainPrefixedPath(nil, value.Text()))
 }
 
-func anyGroupVersion(c *checker, now, _ document.Value) {
-	if _, err := schema.ParseGroupVersion(now.Text()); err != nil {
-		c.invalid(now.Text(), err.Error())
+func checkAnyGroupVersion(c *checker, value, _ document.Value) {
+	if _, err := schema.ParseGroupVersion(value.Text()); err != nil {
+		c.invalid(value.Text(), err.Error())
 	}
 }
 
-func groupVersion(c *checker, now, _ document.Value) {
-	if gv, err := schema.ParseGroupVersion(now.Text()); err != nil {
-		c.invalid(now.Text(), err.Error())
-	} else if gv.Group == "" && !(c.updating && c.isUnchanged(now)) {
-		c.invalid(now.Text(), "apiVersion must specify API group")
+func checkGroupVersion(c *checker, value, _ document.Value) {
+	if gv, err := schema.ParseGroupVersion(value.Text()); err != nil {
+		c.invalid(value.Text(), err.Error())
+	} else if gv.Group == "" && !(c.updating && c.isUnchanged(value)) {
+		c.invalid(value.Text(), "apiVersion must specify API group")
 	}
 }
 
-func qualifiedFinalizer(c *checker, now, _ document.Value) {
-	if !isQualifiedFinalizer(now.Text()) {
-		c.invalid(now.Text(), "name is neither a standard finalizer name nor is it fully qualified")
+func checkQualifiedFinalizer(c *checker, value, _ document.Value) {
+	if !isQualifiedFinalizer(value.Text()) {
+		c.invalid(value.Text(), "name is neither a standard finalizer name nor is it fully qualified")
 	}
 }
 
-func intOrPercentFormat(c *checker, now, _ document.Value) {
-	if now.Kind() == document.String {
-		c.invalidAll(now.Text(), validation.IsValidPercent(now.Text()))
+func checkIntOrPercentFormat(c *checker, value, _ document.Value) {
+	if value.Kind() == document.String {
+		c.invalidAll(value.Text(), validation.IsValidPercent(value.Text()))
 		return
 	}
-	if n := intValue(now); n < 0 {
+	if n := intValue(value); n < 0 {
 		c.invalid(n, "must be greater than or equal to 0")
 	}
 }
 
-func percentLimit(c *checker, now, _ document.Value) {
-	if now.Kind() == document.String && isPercent(now.Text()) && intOrPercent(now) > 100 {
-		c.invalid(now.Text(), "must not be greater than 100%")
+func checkPercentLimit(c *checker, value, _ document.Value) {
+	if value.Kind() == document.String && isPercent(value.Text()) && intOrPercent(value) > 100 {
+		c.invalid(value.Text(), "must not be greater than 100%")
 	}
 }
 

@@ -2,21 +2,21 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
-// labelSelector validates a LabelSelector. An absent selector is valid.
-func labelSelector(c *checker, selector, _ document.Value) { c.selector(selector, true) }
+// checkLabelSelector validates a LabelSelector. An absent selector is valid.
+func checkLabelSelector(c *checker, selector, _ document.Value) { c.checkSelector(selector, true) }
 
-func (c *checker) selector(selector document.Value, values bool) {
-	c.labels(selector.Get("matchLabels"), "matchLabels")
+func (c *checker) checkSelector(selector document.Value, values bool) {
+	c.checkLabels(selector.Get("matchLabels"), "matchLabels")
 	c.push("matchExpressions")
 	for i, requirement := range selector.Get("matchExpressions").Items() {
 		c.pushItem(i)
-		c.requirement(requirement, values)
+		c.checkRequirement(requirement, values)
 		c.pop()
 	}
 	c.pop()
 }
 
-func (c *checker) requirement(r document.Value, checkValues bool) {
+func (c *checker) checkRequirement(r document.Value, checkValues bool) {
 	values := r.Get("values")
 	switch operator := r.Get("operator").Text(); operator {
 	case "In", "NotIn":
@@ -30,10 +30,10 @@ func (c *checker) requirement(r document.Value, checkValues bool) {
 	default:
 		c.invalid(operator, "not a valid selector operator", "operator")
 	}
-	c.requirementKey(r, checkValues)
+	c.checkRequirementKey(r, checkValues)
 }
 
-func (c *checker) requirementKey(r document.Value, checkValues bool) {
+func (c *checker) checkRequirementKey(r document.Value, checkValues bool) {
 	key := r.Get("key").Text()
 	c.invalidAll(key, formats["qualified-name"].check(key), "key")
 	if !checkValues {
@@ -50,27 +50,27 @@ func (c *checker) requirementKey(r document.Value, checkValues bool) {
 	c.pop()
 }
 
-// nodeRequirement validates a requirement on node labels in a node selector term.
-func nodeRequirement(c *checker, r, _ document.Value) { c.nodeRequirement(r, true) }
+// checkNodeRequirement validates a requirement on node labels in a node selector term.
+func checkNodeRequirement(c *checker, r, _ document.Value) { c.checkNodeRequirement(r, true) }
 
-// preferredNodeRequirement validates a requirement on node labels in a preferred scheduling term. As in kube-apiserver, the
+// checkPreferredNodeRequirement validates a requirement on node labels in a preferred scheduling term. As in kube-apiserver, the
 // label values are not validated.
-func preferredNodeRequirement(c *checker, r, _ document.Value) { c.nodeRequirement(r, false) }
+func checkPreferredNodeRequirement(c *checker, r, _ document.Value) { c.checkNodeRequirement(r, false) }
 
-func (c *checker) nodeRequirement(r document.Value, checkValues bool) {
+func (c *checker) checkNodeRequirement(r document.Value, checkValues bool) {
 	switch operator := r.Get("operator").Text(); operator {
 	case "Gt", "Lt":
 		if r.Get("values").Len() != 1 {
 			c.required("must be specified single value when `operator` is 'Lt' or 'Gt'", "values")
 		}
-		c.requirementKey(r, checkValues)
+		c.checkRequirementKey(r, checkValues)
 	default:
-		c.requirement(r, checkValues)
+		c.checkRequirement(r, checkValues)
 	}
 }
 
-// nodeFieldRequirement validates a requirement on node fields in a node selector term. Only metadata.name is supported.
-func nodeFieldRequirement(c *checker, r, _ document.Value) {
+// checkNodeFieldRequirement validates a requirement on node fields in a node selector term. Only metadata.name is supported.
+func checkNodeFieldRequirement(c *checker, r, _ document.Value) {
 	values := r.Get("values")
 	switch operator := r.Get("operator").Text(); operator {
 	case "In", "NotIn":

@@ -15,12 +15,12 @@ func isSemanticVersion(s string) bool {
 		(!hasBuild || allParts(strings.Split(build, "."), isVersionPart))
 }
 
-func notSemanticVersion(string) []string {
+func semanticVersionProblems(string) []string {
 	return []string{"must be a string compatible with semver.org spec 2.0.0"}
 }
 
-func allParts(parts []string, is func(string) bool) bool {
-	return !slices.ContainsFunc(parts, func(part string) bool { return !is(part) })
+func allParts(parts []string, valid func(string) bool) bool {
+	return !slices.ContainsFunc(parts, func(part string) bool { return !valid(part) })
 }
 
 // isPlainNumber reports whether a string is a number without leading zeros.

@@ -19,14 +19,14 @@ func isHeadless(spec document.Value) bool {
 	return ips.Kind() == document.List && ips.Len() == 1 && ips.At(0).Text() == "None"
 }
 
-func serviceHasPorts(c *checker, spec, _ document.Value) {
+func checkServiceHasPorts(c *checker, spec, _ document.Value) {
 	if spec.Get("ports").Len() == 0 && !isHeadless(spec) {
 		c.required("", "ports")
 	}
 }
 
-func externalName(c *checker, now, _ document.Value) {
-	name := strings.TrimSuffix(now.Text(), ".")
+func checkExternalName(c *checker, value, _ document.Value) {
+	name := strings.TrimSuffix(value.Text(), ".")
 	if name == "" {
 		c.required("")
 		return
@@ -34,7 +34,7 @@ func externalName(c *checker, now, _ document.Value) {
 	c.invalidAll(name, formats["dns-subdomain"].check(name))
 }
 
-func headlessType(c *checker, spec, _ document.Value) {
+func checkHeadlessType(c *checker, spec, _ document.Value) {
 	if t := spec.Get("type").Text(); isHeadless(spec) && (t == "LoadBalancer" || t == "NodePort") {
 		c.push("clusterIPs")
 		c.pushItem(0)
@@ -44,11 +44,11 @@ func headlessType(c *checker, spec, _ document.Value) {
 	}
 }
 
-func servicePortName(c *checker, p, _ document.Value) {
-	c.portName(p, c.list.Len() > 1, "name")
+func checkServicePortName(c *checker, p, _ document.Value) {
+	c.checkPortName(p, c.list.Len() > 1, "name")
 }
 
-func (c *checker) portName(p document.Value, isRequired bool, below string) {
+func (c *checker) checkPortName(p document.Value, isRequired bool, below string) {
 	name := p.Get("name").Text()
 	if name == "" {
 		if isRequired {
@@ -62,8 +62,8 @@ func (c *checker) portName(p document.Value, isRequired bool, below string) {
 	}
 }
 
-// endpointPortName validates the name of a port in an Endpoints object. Unlike the ports of Services, names may repeat.
-func endpointPortName(c *checker, p, _ document.Value) {
+// checkEndpointPortName validates the name of a port in an Endpoints object. Unlike the ports of Services, names may repeat.
+func checkEndpointPortName(c *checker, p, _ document.Value) {
 	name := p.Get("name").Text()
 	if name == "" {
 		if c.list.Len() > 1 {
@@ -74,7 +74,7 @@ func endpointPortName(c *checker, p, _ document.Value) {
 	c.invalidAll(name, formats["dns-label"].check(name), "name")
 }
 
-func endpointSubsetSize(c *checker, subset, _ document.Value) {
+func checkEndpointSubsetSize(c *checker, subset, _ document.Value) {
 	if subset.Get("addresses").Len()+subset.Get("notReadyAddresses").Len() == 0 {
 		c.required("must specify `addresses` or `notReadyAddresses`")
 	}
@@ -85,18 +85,18 @@ func endpointSubsetSize(c *checker, subset, _ document.Value) {
 func CheckAddresses(service, old document.Value) field.ErrorList {
 	c := checkers.Get().(*checker)
 	c.updating = !isAbsentOrNull(old)
-	c.scopes = append(c.scopes, scope{now: service, old: old})
+	c.scopes = append(c.scopes, scope{value: service, old: old})
 	c.push("spec")
-	clusterIPs(c, service.Get("spec"), document.Value{})
+	checkClusterIPs(c, service.Get("spec"), document.Value{})
 	errs := c.errs
 	c.reset()
 	checkers.Put(c)
 	return errs
 }
 
-// clusterIPs validates the cluster IPs and IP families of a Service. An empty clusterIPs is valid even if clusterIP is set,
+// checkClusterIPs validates the cluster IPs and IP families of a Service. An empty clusterIPs is valid even if clusterIP is set,
 // because kube-apiserver copies clusterIP to it.
-func clusterIPs(c *checker, spec, _ document.Value) {
+func checkClusterIPs(c *checker, spec, _ document.Value) {
 	first, ips := spec.Get("clusterIP").Text(), spec.Get("clusterIPs")
 	if ips.Kind() == document.List && ips.Len() > 0 {
 		switch {
@@ -106,13 +106,13 @@ func clusterIPs(c *checker, spec, _ document.Value) {
 			c.invalid(errorValue(ips), "first value must match `clusterIP`", "clusterIPs")
 		}
 	}
-	c.families(spec)
-	if c.addresses(ips) {
-		c.addressFamilies(spec, ips)
+	c.checkFamilies(spec)
+	if c.checkAddresses(ips) {
+		c.checkAddressFamilies(spec, ips)
 	}
 }
 
-func (c *checker) families(spec document.Value) {
+func (c *checker) checkFamilies(spec document.Value) {
 	families := spec.Get("ipFamilies")
 	c.push("ipFamilies")
 	for i, family := range families.Items() {
@@ -136,7 +136,7 @@ func (c *checker) families(spec document.Value) {
 	}
 }
 
-func (c *checker) addresses(ips document.Value) (valid bool) {
+func (c *checker) checkAddresses(ips document.Value) (valid bool) {
 	before := len(c.errs)
 	if ips.Kind() == document.List && ips.Len() > 1 && ips.At(0).Text() == "None" {
 		c.invalid(errorValue(ips), "'None' must be the first and only value", "clusterIPs")
@@ -147,7 +147,7 @@ func (c *checker) addresses(ips document.Value) (valid bool) {
 			continue
 		}
 		c.pushItem(i)
-		newIP(c, address, document.Value{})
+		checkNewIP(c, address, document.Value{})
 		c.pop()
 	}
 	c.pop()
@@ -158,7 +158,7 @@ func (c *checker) addresses(ips document.Value) (valid bool) {
 	return valid
 }
 
-func (c *checker) addressFamilies(spec, ips document.Value) {
+func (c *checker) checkAddressFamilies(spec, ips document.Value) {
 	if ips.Len() > 1 {
 		if dual, err := netutils.IsDualStackIPStrings(stringItems(ips)); err == nil && !dual {
 			c.invalid(errorValue(ips), "may specify no more than one IP for each IP family", "clusterIPs")
@@ -183,15 +183,15 @@ func (c *checker) addressFamilies(spec, ips document.Value) {
 	c.pop()
 }
 
-func nodePortsUnique(c *checker, ports, _ document.Value) {
-	c.uniquePairs(ports, "nodePort", func(p document.Value) { c.duplicate(intValue(p.Get("nodePort")), "nodePort") })
+func checkNodePortsUnique(c *checker, ports, _ document.Value) {
+	c.reportDuplicatePairs(ports, "nodePort", func(p document.Value) { c.duplicate(intValue(p.Get("nodePort")), "nodePort") })
 }
 
-func portsUnique(c *checker, ports, _ document.Value) {
-	c.uniquePairs(ports, "port", func(p document.Value) { c.duplicate(errorPort(p)) })
+func checkPortsUnique(c *checker, ports, _ document.Value) {
+	c.reportDuplicatePairs(ports, "port", func(p document.Value) { c.duplicate(errorPort(p)) })
 }
 
-func (c *checker) uniquePairs(ports document.Value, name string, report func(document.Value)) {
+func (c *checker) reportDuplicatePairs(ports document.Value, name string, report func(document.Value)) {
 	if ports.Kind() != document.List || ports.Len() < 2 {
 		return
 	}
@@ -227,8 +227,8 @@ func errorPort(p document.Value) any {
 	return json.RawMessage(text)
 }
 
-// externalTraffic validates externalTrafficPolicy and healthCheckNodePort, which only externally accessible Services have.
-func externalTraffic(c *checker, spec, _ document.Value) {
+// checkExternalTraffic validates externalTrafficPolicy and healthCheckNodePort, which only externally accessible Services have.
+func checkExternalTraffic(c *checker, spec, _ document.Value) {
 	kind, policy := spec.Get("type").Text(), spec.Get("externalTrafficPolicy").Text()
 	isExternal := kind == "LoadBalancer" || kind == "NodePort" || kind == "ClusterIP" && spec.Get("externalIPs").Len() > 0
 	switch {
@@ -246,31 +246,31 @@ func externalTraffic(c *checker, spec, _ document.Value) {
 		c.invalid(n, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'", "healthCheckNodePort")
 	case needed && n != 0:
 		c.push("healthCheckNodePort")
-		port(c, spec.Get("healthCheckNodePort"), document.Value{})
+		checkPort(c, spec.Get("healthCheckNodePort"), document.Value{})
 		c.pop()
 	}
 }
 
-// serviceUpdate rejects updates of a Service that change the cluster IPs, the IP families, loadBalancerClass or
+// checkServiceUpdate rejects updates of a Service that change the cluster IPs, the IP families, loadBalancerClass or
 // healthCheckNodePort, unless the type of the Service changes.
-func serviceUpdate(c *checker, service, oldService document.Value) {
+func checkServiceUpdate(c *checker, service, oldService document.Value) {
 	spec, old := service.Get("spec"), oldService.Get("spec")
-	kind, was := spec.Get("type").Text(), old.Get("type").Text()
+	kind, oldValue := spec.Get("type").Text(), old.Get("type").Text()
 	c.push("spec")
-	if kind != "ExternalName" && was != "ExternalName" {
-		c.changedAddresses(spec, old)
-		c.changedFamilies(spec, old)
+	if kind != "ExternalName" && oldValue != "ExternalName" {
+		c.checkChangedAddresses(spec, old)
+		c.checkChangedFamilies(spec, old)
 	}
-	c.changedClass(spec, old)
+	c.checkChangedClass(spec, old)
 	if n := intValue(spec.Get("healthCheckNodePort")); needsHealthCheck(spec) && needsHealthCheck(old) && n != 0 && n != intValue(old.Get("healthCheckNodePort")) {
 		c.forbidden("field is immutable", "healthCheckNodePort")
 	}
 	c.pop()
 }
 
-// changedClass validates a change of a Service's loadBalancerClass. Like kube-apiserver, it repeats checks of the spec's
+// checkChangedClass validates a change of a Service's loadBalancerClass. Like kube-apiserver, it repeats checks of the spec's
 // validation.
-func (c *checker) changedClass(spec, old document.Value) {
+func (c *checker) checkChangedClass(spec, old document.Value) {
 	class, isLoadBalancer := spec.Get("loadBalancerClass"), spec.Get("type").Text() == "LoadBalancer"
 	if class.Text() == old.Get("loadBalancerClass").Text() {
 		return // the validation of the spec checks an unchanged class
@@ -291,57 +291,57 @@ func needsHealthCheck(spec document.Value) bool {
 	return spec.Get("type").Text() == "LoadBalancer" && spec.Get("externalTrafficPolicy").Text() == "Local"
 }
 
-func (c *checker) changedAddresses(spec, old document.Value) {
+func (c *checker) checkChangedAddresses(spec, old document.Value) {
 	if isHeadless(spec) && isHeadless(old) {
 		return
 	}
-	now, was := stringItems(spec.Get("clusterIPs")), stringItems(old.Get("clusterIPs"))
+	value, oldValue := stringItems(spec.Get("clusterIPs")), stringItems(old.Get("clusterIPs"))
 	c.push("clusterIPs")
 	defer c.pop()
 	report := func(i int) {
 		c.pushItem(i)
-		c.invalid(now, "may not change once set")
+		c.invalid(value, "may not change once set")
 		c.pop()
 	}
 	switch {
-	case len(now) == len(was):
-		for i := range was {
-			if now[i] != was[i] {
+	case len(value) == len(oldValue):
+		for i := range oldValue {
+			if value[i] != oldValue[i] {
 				report(i)
 			}
 		}
-	case len(now) > 0 && len(was) > 0 && now[0] != was[0]:
+	case len(value) > 0 && len(oldValue) > 0 && value[0] != oldValue[0]:
 		report(0)
 	}
-	if len(now) == 1 && len(was) > 1 && spec.Get("ipFamilyPolicy").Text() != "SingleStack" {
+	if len(value) == 1 && len(oldValue) > 1 && spec.Get("ipFamilyPolicy").Text() != "SingleStack" {
 		c.pop()
 		c.invalid(errorValue(spec.Get("ipFamilyPolicy")), "must be set to 'SingleStack' when releasing the secondary clusterIP", "ipFamilyPolicy")
 		c.push("clusterIPs")
 	}
 }
 
-func (c *checker) changedFamilies(spec, old document.Value) {
+func (c *checker) checkChangedFamilies(spec, old document.Value) {
 	if isHeadless(spec) || isHeadless(old) {
 		return
 	}
-	now, was := stringItems(spec.Get("ipFamilies")), stringItems(old.Get("ipFamilies"))
-	if len(now) == 0 || len(was) == 0 {
+	value, oldValue := stringItems(spec.Get("ipFamilies")), stringItems(old.Get("ipFamilies"))
+	if len(value) == 0 || len(oldValue) == 0 {
 		return
 	}
 	c.push("ipFamilies")
 	c.pushItem(0)
-	if len(now) == len(was) {
-		for i := range was {
-			if now[i] != was[i] {
-				c.invalid(now, "may not change once set")
+	if len(value) == len(oldValue) {
+		for i := range oldValue {
+			if value[i] != oldValue[i] {
+				c.invalid(value, "may not change once set")
 			}
 		}
-	} else if now[0] != was[0] {
+	} else if value[0] != oldValue[0] {
 		c.invalid(stringItems(spec.Get("clusterIPs")), "may not change once set")
 	}
 	c.pop()
 	c.pop()
-	if len(now) == 1 && len(was) > 1 && spec.Get("ipFamilyPolicy").Text() != "SingleStack" {
+	if len(value) == 1 && len(oldValue) > 1 && spec.Get("ipFamilyPolicy").Text() != "SingleStack" {
 		c.invalid(errorValue(spec.Get("ipFamilyPolicy")), "must be set to 'SingleStack' when releasing the secondary ipFamily", "ipFamilyPolicy")
 	}
 }

@@ -21,11 +21,11 @@ var keyUsages = []string{
 	"key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping",
 }
 
-// certificateRequest requires that spec.request of a CertificateSigningRequest is a PEM-encoded certificate request with a
+// checkCertificateRequest requires that spec.request of a CertificateSigningRequest is a PEM-encoded certificate request with a
 // valid signature.
-func certificateRequest(c *checker, now, _ document.Value) {
-	if err := readRequest(now.Text()); err != nil {
-		c.invalid(now.Text(), err.Error())
+func checkCertificateRequest(c *checker, value, _ document.Value) {
+	if err := readRequest(value.Text()); err != nil {
+		c.invalid(value.Text(), err.Error())
 	}
 }
 
@@ -55,8 +55,8 @@ const (
 	maxSignerName = maxSignerDomain + 1 + maxSignerPath
 )
 
-func signerName(c *checker, now, _ document.Value) {
-	name := now.Text()
+func checkSignerName(c *checker, value, _ document.Value) {
+	name := value.Text()
 	domain, path, ok := strings.Cut(name, "/")
 	switch {
 	case name == "":
@@ -72,18 +72,18 @@ func signerName(c *checker, now, _ document.Value) {
 	if len(domain) > maxSignerDomain {
 		c.tooLong(maxSignerDomain)
 	}
-	c.signerLabels(domain, formats["dns-label"])
+	c.checkSignerLabels(domain, formats["dns-label"])
 	if !strings.Contains(domain, ".") {
 		c.invalid(domain, "should be a domain with at least two segments separated by dots")
 	}
-	c.signerLabels(path, formats["dns-subdomain"])
+	c.checkSignerLabels(path, formats["dns-subdomain"])
 	if len(name) > maxSignerName {
 		c.tooLong(maxSignerName)
 	}
 }
 
-// signerLabels adds the errors of the first invalid label of a signer's domain or path; labels are separated by dots.
-func (c *checker) signerLabels(text string, f format) {
+// checkSignerLabels adds the errors of the first invalid label of a signer's domain or path; labels are separated by dots.
+func (c *checker) checkSignerLabels(text string, f format) {
 	for label := range strings.SplitSeq(text, ".") {
 		problems := f.check(label)
 		for _, problem := range problems {
@@ -95,8 +95,8 @@ func (c *checker) signerLabels(text string, f format) {
 	}
 }
 
-func keyUsage(c *checker, now, _ document.Value) {
-	if !slices.Contains(keyUsages, now.Text()) {
-		c.unsupported(now.Text(), keyUsages)
+func checkKeyUsage(c *checker, value, _ document.Value) {
+	if !slices.Contains(keyUsages, value.Text()) {
+		c.unsupported(value.Text(), keyUsages)
 	}
 }

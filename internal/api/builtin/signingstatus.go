@@ -11,9 +11,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// signingConditions validates the conditions of a CertificateSigningRequest. Like kube-apiserver, it accepts most violations
+// checkSigningConditions validates the conditions of a CertificateSigningRequest. Like kube-apiserver, it accepts most violations
 // that the conditions of the live object contain as well.
-func signingConditions(c *checker, conditions, old document.Value) {
+func checkSigningConditions(c *checker, conditions, old document.Value) {
 	decided := hasType(old, "Approved") && hasType(old, "Denied")
 	twice, unnamed := hasDuplicateTypes(old), hasType(old, "")
 	seen := map[string]bool{}
@@ -28,7 +28,7 @@ func signingConditions(c *checker, conditions, old document.Value) {
 			allowed = []string{"True"}
 		}
 		c.push("status")
-		c.requiredEnum(status, allowed...)
+		c.checkRequiredEnum(status, allowed...)
 		c.pop()
 		c.pop()
 		if !decided && (name == "Approved" && seen["Denied"] || name == "Denied" && seen["Approved"]) {
@@ -59,13 +59,13 @@ func hasDuplicateTypes(conditions document.Value) bool {
 	return len(slices.Compact(types)) < conditions.Len()
 }
 
-// certificate requires that status.certificate of a CertificateSigningRequest is valid if it changes, unless the old
+// checkCertificate requires that status.certificate of a CertificateSigningRequest is valid if it changes, unless the old
 // certificate is invalid.
-func certificate(c *checker, now, old document.Value) {
-	if now.Text() == old.Text() || certificateProblem(old.Text()) != nil {
+func checkCertificate(c *checker, value, old document.Value) {
+	if value.Text() == old.Text() || certificateProblem(old.Text()) != nil {
 		return
 	}
-	if err := certificateProblem(now.Text()); err != nil {
+	if err := certificateProblem(value.Text()); err != nil {
 		c.invalid("<certificate data>", err.Error())
 	}
 }
@@ -102,32 +102,32 @@ func certificateProblem(text string) error {
 	return nil
 }
 
-// keptDecisions rejects updates of a CertificateSigningRequest that remove an Approved, Denied or Failed condition.
-func keptDecisions(c *checker, request, oldRequest document.Value) {
-	now, old := request.Lookup("status", "conditions"), oldRequest.Lookup("status", "conditions")
+// checkKeptDecisions rejects updates of a CertificateSigningRequest that remove an Approved, Denied or Failed condition.
+func checkKeptDecisions(c *checker, request, oldRequest document.Value) {
+	value, old := request.Lookup("status", "conditions"), oldRequest.Lookup("status", "conditions")
 	for _, name := range [...]string{"Approved", "Denied", "Failed"} {
-		if countType(now, name) < countType(old, name) {
-			c.frozenDecision("remove", name)
+		if countType(value, name) < countType(old, name) {
+			c.checkFrozenDecision("remove", name)
 		}
 	}
 }
 
-// frozenDecisions rejects updates of a CertificateSigningRequest that add or change an Approved or Denied condition, which
+// checkFrozenDecisions rejects updates of a CertificateSigningRequest that add or change an Approved or Denied condition, which
 // only the subresource approval may set.
-func frozenDecisions(c *checker, request, oldRequest document.Value) {
-	now, old := request.Lookup("status", "conditions"), oldRequest.Lookup("status", "conditions")
+func checkFrozenDecisions(c *checker, request, oldRequest document.Value) {
+	value, old := request.Lookup("status", "conditions"), oldRequest.Lookup("status", "conditions")
 	t, _ := c.kind.Lookup("status", "conditions")
 	for _, name := range [...]string{"Approved", "Denied"} {
-		switch is, was := conditionsOfType(now, name), conditionsOfType(old, name); {
-		case is.Len() > was.Len():
-			c.frozenDecision("add", name)
-		case is.Len() == was.Len() && !equalLists(t, is, was):
-			c.frozenDecision("modify", name)
+		switch currentSpec, oldValue := conditionsOfType(value, name), conditionsOfType(old, name); {
+		case currentSpec.Len() > oldValue.Len():
+			c.checkFrozenDecision("add", name)
+		case currentSpec.Len() == oldValue.Len() && !equalLists(t, currentSpec, oldValue):
+			c.checkFrozenDecision("modify", name)
 		}
 	}
 }
 
-func (c *checker) frozenDecision(verb, name string) {
+func (c *checker) checkFrozenDecision(verb, name string) {
 	c.forbidden(fmt.Sprintf("updates may not %s a condition of type %q", verb, name), "status", "conditions")
 }
 
@@ -142,9 +142,9 @@ func conditionsOfType(conditions document.Value, name string) document.Value {
 	return document.NewList(found...)
 }
 
-func certificateFrozen(c *checker, request, oldRequest document.Value) {
-	now, old := request.Lookup("status", "certificate"), oldRequest.Lookup("status", "certificate")
-	if old.Text() != "" && now.Text() != old.Text() {
+func checkCertificateFrozen(c *checker, request, oldRequest document.Value) {
+	value, old := request.Lookup("status", "certificate"), oldRequest.Lookup("status", "certificate")
+	if old.Text() != "" && value.Text() != old.Text() {
 		c.forbidden("updates may not modify existing certificate content", "status", "certificate")
 	}
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// singleTerm requires that the node selector of a ResourceSlice or device has exactly one term, because the scheduler merges
+// checkSingleTerm requires that the node selector of a ResourceSlice or device has exactly one term, because the scheduler merges
 // the node selectors of several ResourceSlices.
-func singleTerm(c *checker, terms, _ document.Value) {
+func checkSingleTerm(c *checker, terms, _ document.Value) {
 	if terms.Len() != 1 {
 		c.invalid(errorValue(terms), "must have exactly one node selector term")
 	}
 }
 
-// sliceNodes requires that the spec of a ResourceSlice has exactly one of the fields that select its nodes.
-func sliceNodes(c *checker, spec, _ document.Value) {
+// checkSliceNodes requires that the spec of a ResourceSlice has exactly one of the fields that select its nodes.
+func checkSliceNodes(c *checker, spec, _ document.Value) {
 	const detail = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
-	switch names := setFields(spec, "nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"); len(names) {
+	switch names := quotePresentFields(spec, "nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"); len(names) {
 	case 0:
 		c.required(detail)
 	case 1:
@@ -30,10 +30,10 @@ func sliceNodes(c *checker, spec, _ document.Value) {
 	}
 }
 
-// deviceNodes requires that a device has exactly one of the fields that select its nodes.
-func deviceNodes(c *checker, device, _ document.Value) {
+// checkDeviceNodes requires that a device has exactly one of the fields that select its nodes.
+func checkDeviceNodes(c *checker, device, _ document.Value) {
 	const detail = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec"
-	switch names := setFields(device, "nodeName", "nodeSelector", "allNodes"); len(names) {
+	switch names := quotePresentFields(device, "nodeName", "nodeSelector", "allNodes"); len(names) {
 	case 0:
 		c.required(detail)
 	case 1:
@@ -42,9 +42,9 @@ func deviceNodes(c *checker, device, _ document.Value) {
 	}
 }
 
-// setFields returns those of the given field names whose fields are set, in backquotes. "" and false do not count as set; an
+// quotePresentFields returns those of the given field names whose fields are set, in backquotes. "" and false do not count as set; an
 // empty map does.
-func setFields(v document.Value, names ...string) (quoted []string) {
+func quotePresentFields(v document.Value, names ...string) (quoted []string) {
 	for _, name := range names {
 		if value := v.Get(name); !isAbsentOrNull(value) && (value.Kind() == document.Map || !isEmpty(value)) {
 			quoted = append(quoted, "`"+name+"`")
@@ -53,7 +53,7 @@ func setFields(v document.Value, names ...string) (quoted []string) {
 	return quoted
 }
 
-func noDeviceNodes(c *checker, device, _ document.Value) {
+func checkNoDeviceNodes(c *checker, device, _ document.Value) {
 	if countPresent(device, "nodeName", "nodeSelector", "allNodes") > 0 {
 		c.invalid(nil, "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec")
 	}
@@ -65,7 +65,7 @@ const (
 	maxAdvancedDevices = 64  // maxAdvancedDevices applies if a device has taints or consumes counters.
 )
 
-func sliceDevices(c *checker, spec, _ document.Value) {
+func checkSliceDevices(c *checker, spec, _ document.Value) {
 	devices, maximum := spec.Get("devices"), maxDevices
 	for _, device := range devices.Items() {
 		if device.Get("taints").Len()+device.Get("consumesCounters").Len() > 0 {
@@ -73,14 +73,14 @@ func sliceDevices(c *checker, spec, _ document.Value) {
 		}
 	}
 	c.push("devices")
-	c.items(devices, maximum, c.blocks["Device"], "name")
+	c.checkItems(devices, maximum, c.blocks["Device"], "name")
 	c.pop()
 }
 
 // maxCounters is the maximum number of counters in a counter set of a ResourceSlice.
 const maxCounters = 32
 
-func counters(c *checker, counters, _ document.Value) {
+func checkCounters(c *checker, counters, _ document.Value) {
 	if n := counters.Len(); n > maxCounters {
 		e := field.TooMany(nil, n, maxCounters)
 		c.fail(e.Type, e.BadValue, e.Detail)
@@ -99,7 +99,7 @@ const (
 	maxConditions              = 4  // maxConditions is the maximum number of binding conditions.
 )
 
-func deviceSize(c *checker, device, _ document.Value) {
+func checkDeviceSize(c *checker, device, _ document.Value) {
 	attributes := device.Get("attributes").Len()
 	if n := attributes + device.Get("capacity").Len(); n > maxAttributesAndCapacities {
 		c.invalid(int64(n), fmt.Sprintf("the total number of attributes and capacities must not exceed %d", maxAttributesAndCapacities))
@@ -109,19 +109,19 @@ func deviceSize(c *checker, device, _ document.Value) {
 	}
 }
 
-func deviceAttributes(c *checker, device, _ document.Value) {
+func checkDeviceAttributes(c *checker, device, _ document.Value) {
 	c.push("attributes")
 	for key, attribute := range device.Get("attributes").Fields() {
-		c.attributeName(key)
-		c.pushKey(shortKey(key))
+		c.checkAttributeName(key)
+		c.pushKey(shortenKey(key))
 		c.run(c.blocks["DeviceAttribute"], attribute, document.Value{})
 		c.pop()
 	}
 	c.pop()
 }
 
-// shortKey returns an attribute name for the path of an error; the middle of a long name is replaced by "...".
-func shortKey(key string) string {
+// shortenKey returns an attribute name for the path of an error; the middle of a long name is replaced by "...".
+func shortenKey(key string) string {
 	const (
 		maxLength = 63 + 1 + maxIDLength
 		ellipsis  = "..."
@@ -133,8 +133,8 @@ func shortKey(key string) string {
 	return key[:(shown+1)/2] + ellipsis + key[len(key)-shown/2:]
 }
 
-// singleAttribute requires that an attribute of a device has exactly one of the fields bool, int, string and version.
-func singleAttribute(c *checker, attribute, _ document.Value) {
+// checkSingleAttribute requires that an attribute of a device has exactly one of the fields bool, int, string and version.
+func checkSingleAttribute(c *checker, attribute, _ document.Value) {
 	const detail = "exactly one value must be specified"
 	switch n := countPresent(attribute, "bool", "int", "string", "version"); {
 	case n == 0:
@@ -144,14 +144,14 @@ func singleAttribute(c *checker, attribute, _ document.Value) {
 	}
 }
 
-// deviceTaints validates the taints of a device, unless the device in the live ResourceSlice has the same taints.
-func deviceTaints(c *checker, device, _ document.Value) {
+// checkDeviceTaints validates the taints of a device, unless the device in the live ResourceSlice has the same taints.
+func checkDeviceTaints(c *checker, device, _ document.Value) {
 	taints, old := device.Get("taints"), c.liveDevice(device.Get("name").Text())
 	if semanticEqual(nil, false, taints, old.Get("taints")) {
 		return
 	}
 	c.push("taints")
-	c.items(taints, maxTaints, c.blocks["DeviceTaint"], "")
+	c.checkItems(taints, maxTaints, c.blocks["DeviceTaint"], "")
 	c.pop()
 }
 
@@ -165,14 +165,14 @@ func (c *checker) liveDevice(name string) document.Value {
 	return document.Value{}
 }
 
-// bindingConditions requires that bindingConditions and bindingFailureConditions of a device are disjoint, and that either
+// checkBindingConditions requires that bindingConditions and bindingFailureConditions of a device are disjoint, and that either
 // both or neither are set.
-func bindingConditions(c *checker, device, _ document.Value) {
+func checkBindingConditions(c *checker, device, _ document.Value) {
 	waits, fails := device.Get("bindingConditions"), device.Get("bindingFailureConditions")
-	c.conditionNames("bindingConditions", waits)
-	c.conditionNames("bindingFailureConditions", fails)
-	c.conditionsOnce("bindingConditions", waits, document.Value{})
-	c.conditionsOnce("bindingFailureConditions", fails, waits)
+	c.checkConditionNames("bindingConditions", waits)
+	c.checkConditionNames("bindingFailureConditions", fails)
+	c.checkDuplicateConditions("bindingConditions", waits, document.Value{})
+	c.checkDuplicateConditions("bindingFailureConditions", fails, waits)
 	if waits.Len() == 0 && fails.Len() > 0 {
 		c.invalid(errorValue(waits), "bindingConditions are required to use bindingFailureConditions", "bindingConditions")
 	}
@@ -181,22 +181,22 @@ func bindingConditions(c *checker, device, _ document.Value) {
 	}
 }
 
-func (c *checker) conditionNames(field string, list document.Value) {
+func (c *checker) checkConditionNames(field string, list document.Value) {
 	c.push(field)
-	c.items(list, maxConditions, c.blocks["ConditionName"], "")
+	c.checkItems(list, maxConditions, c.blocks["ConditionName"], "")
 	c.pop()
 }
 
-// conditionsOnce rejects items of the list in the named field that equal an earlier item or an item of the other list.
-func (c *checker) conditionsOnce(field string, list, other document.Value) {
-	all, others := stringItems(list), stringItems(other)
+// checkDuplicateConditions rejects items of the list in the named field that equal an earlier item or an item of the other list.
+func (c *checker) checkDuplicateConditions(field string, list, otherList document.Value) {
+	names, otherNames := stringItems(list), stringItems(otherList)
 	c.push(field)
-	for i, name := range all {
+	for i, name := range names {
 		c.pushItem(i)
-		if slices.Contains(all[:i], name) {
+		if slices.Contains(names[:i], name) {
 			c.duplicate(name)
 		}
-		if slices.Contains(others, name) {
+		if slices.Contains(otherNames, name) {
 			c.invalid(name, "bindingFailureConditions must not overlap with bindingConditions")
 		}
 		c.pop()

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// projectedPaths rejects a file path that two sources, or two items of a source, of a projected volume use.
-func projectedPaths(c *checker, sources, _ document.Value) {
+// checkProjectedPaths rejects a file path that two sources, or two items of a source, of a projected volume use.
+func checkProjectedPaths(c *checker, sources, _ document.Value) {
 	seen := map[string]bool{}
 	visit := func(path string, shownAs string) {
 		if path == "" {
@@ -38,8 +38,8 @@ func projectedPaths(c *checker, sources, _ document.Value) {
 	}
 }
 
-// flexOption rejects options of a FlexVolume whose domain is kubernetes.io or k8s.io, which are reserved.
-func flexOption(c *checker, _, _ document.Value) {
+// checkFlexOption rejects options of a FlexVolume whose domain is kubernetes.io or k8s.io, which are reserved.
+func checkFlexOption(c *checker, _, _ document.Value) {
 	domain, _, _ := strings.Cut(c.key(), "/")
 	domain = "." + strings.ToLower(domain)
 	if strings.HasSuffix(domain, ".kubernetes.io") || strings.HasSuffix(domain, ".k8s.io") {
@@ -50,7 +50,7 @@ func flexOption(c *checker, _, _ document.Value) {
 // maxTenantLength is the maximum length of the tenant of a Quobyte volume.
 const maxTenantLength = 64
 
-func quobyteRegistry(c *checker, volume, _ document.Value) {
+func checkQuobyteRegistry(c *checker, volume, _ document.Value) {
 	registry := volume.Get("registry").Text()
 	if registry == "" {
 		return
@@ -75,8 +75,8 @@ var iscsiNames = sync.OnceValue(func() map[string]*regexp.Regexp {
 	}
 })
 
-func iscsiName(c *checker, now, _ document.Value) {
-	text := now.Text()
+func checkISCSIName(c *checker, value, _ document.Value) {
+	text := value.Text()
 	pattern := iscsiNames()[text[:min(3, len(text))]]
 	if pattern == nil || !pattern.MatchString(text) {
 		c.invalid(text, "must be valid format")
@@ -86,8 +86,8 @@ func iscsiName(c *checker, now, _ document.Value) {
 // maxPortalLength is the maximum length of NAME:PORTAL, the name and the target portal of an iSCSI volume.
 const maxPortalLength = 64
 
-func iscsiPortalLength(c *checker, volume, _ document.Value) {
-	name, portal := c.scopes[0].now.Lookup("metadata", "name").Text(), volume.Get("targetPortal").Text()
+func checkISCSIPortalLength(c *checker, volume, _ document.Value) {
+	name, portal := c.scopes[0].value.Lookup("metadata", "name").Text(), volume.Get("targetPortal").Text()
 	if !isAbsentOrNull(volume.Get("initiatorName")) && len(name)+1+len(portal) > maxPortalLength {
 		c.invalid(portal, "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.", "targetportal")
 	}

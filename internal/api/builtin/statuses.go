@@ -17,39 +17,39 @@ import (
 )
 
 // statusChecks returns the checks of statuses that are Go functions, by their names in rules.
-func statusChecks() map[string]func(c *checker, now, old document.Value) {
-	return map[string]func(c *checker, now, old document.Value){
-		"not-decremented": notDecremented, "new-item-ip": newItemIP, "dual-stack": dualStack, "node-addresses": nodeAddresses,
-		"declared-features": declaredFeatures, "basic-resource": basicResource, "resize-status": resizeStatus,
-		"claim-resource": claimResource, "allocated-amounts": allocatedAmounts,
-		"attachment-metadata": attachmentMetadata, "volume-error": volumeError,
-		"condition-reason": conditionReason, "json-path": jsonPath,
+func statusChecks() map[string]func(c *checker, value, old document.Value) {
+	return map[string]func(c *checker, value, old document.Value){
+		"not-decremented": checkNotDecremented, "new-item-ip": checkNewItemIP, "dual-stack": checkDualStack, "node-addresses": checkNodeAddresses,
+		"declared-features": checkDeclaredFeatures, "basic-resource": checkBasicResource, "resize-status": checkResizeStatus,
+		"claim-resource": checkClaimResource, "allocated-amounts": checkAllocatedAmounts,
+		"attachment-metadata": checkAttachmentMetadata, "volume-error": checkVolumeError,
+		"condition-reason": checkConditionReason, "json-path": checkJSONPath,
 
-		"pod-annotations-update": podAnnotationsUpdate, "container-transitions": containerTransitions, "own-claim": ownClaim,
-		"extended-claim": extendedClaim, "host-ip": hostIP, "container-users": containerUsers, "allocated-resources": allocatedResources,
+		"pod-annotations-update": checkPodAnnotationsUpdate, "container-transitions": checkContainerTransitions, "own-claim": checkOwnClaim,
+		"extended-claim": checkExtendedClaim, "host-ip": checkHostIP, "container-users": checkContainerUsers, "allocated-resources": checkAllocatedResources,
 
-		"uncounted-pods": uncountedPods, "finished-job": finishedJob, "job-indexes": jobIndexes,
-		"job-conditions": jobConditions, "job-progress": jobProgress,
+		"uncounted-pods": checkUncountedPods, "finished-job": checkFinishedJob, "job-indexes": checkJobIndexes,
+		"job-conditions": checkJobConditions, "job-progress": checkJobProgress,
 
-		"signing-conditions": signingConditions, "certificate": certificate, "kept-decisions": keptDecisions,
-		"frozen-decisions": frozenDecisions, "certificate-frozen": certificateFrozen,
+		"signing-conditions": checkSigningConditions, "certificate": checkCertificate, "kept-decisions": checkKeptDecisions,
+		"frozen-decisions": checkFrozenDecisions, "certificate-frozen": checkCertificateFrozen,
 	}
 }
 
-// notDecremented rejects an update that decrements or removes a counter.
-func notDecremented(c *checker, now, old document.Value) {
-	if !isAbsentOrNull(old) && (isAbsentOrNull(now) || intValue(now) < intValue(old)) {
-		c.invalid(intValue(now), "cannot be decremented")
+// checkNotDecremented rejects an update that decrements or removes a counter.
+func checkNotDecremented(c *checker, value, old document.Value) {
+	if !isAbsentOrNull(old) && (isAbsentOrNull(value) || intValue(value) < intValue(old)) {
+		c.invalid(intValue(value), "cannot be decremented")
 	}
 }
 
-// newItemIP requires a valid IP address in a field of a list item, unless an item of the same list in the live object has the
+// checkNewItemIP requires a valid IP address in a field of a list item, unless an item of the same list in the live object has the
 // address in the same field.
-func newItemIP(c *checker, now, _ document.Value) {
-	if isPlainIP(now.Text()) || containsAtPath(c.scopes[0].old, c.path, now.Text()) {
+func checkNewItemIP(c *checker, value, _ document.Value) {
+	if isPlainIP(value.Text()) || containsAtPath(c.scopes[0].old, c.path, value.Text()) {
 		return
 	}
-	c.addErrors(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
+	c.addErrors(validation.IsValidIPForLegacyField(nil, value.Text(), true, nil))
 }
 
 // isPlainIP reports whether a string is an IP address without a zone that is not an IPv4-mapped IPv6 address.
@@ -74,8 +74,8 @@ func containsAtPath(v document.Value, rest []step, text string) bool {
 	return false
 }
 
-// dualStack requires that a list of IP addresses, such as podIPs, contains at most one address of each IP family.
-func dualStack(c *checker, list, _ document.Value) {
+// checkDualStack requires that a list of IP addresses, such as podIPs, contains at most one address of each IP family.
+func checkDualStack(c *checker, list, _ document.Value) {
 	if list.Len() < 2 {
 		return
 	}
@@ -95,8 +95,8 @@ func dualStack(c *checker, list, _ document.Value) {
 	}
 }
 
-// nodeAddresses rejects duplicate items of a node's status.addresses.
-func nodeAddresses(c *checker, addresses, _ document.Value) {
+// checkNodeAddresses rejects duplicate items of a node's status.addresses.
+func checkNodeAddresses(c *checker, addresses, _ document.Value) {
 	type address struct{ Type, Address string }
 	if addresses.Len() < 2 {
 		return
@@ -115,8 +115,8 @@ func nodeAddresses(c *checker, addresses, _ document.Value) {
 
 var featurePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`) })
 
-// declaredFeatures requires that the feature names in a node's status.declaredFeatures are valid, sorted and distinct.
-func declaredFeatures(c *checker, features, _ document.Value) {
+// checkDeclaredFeatures requires that the feature names in a node's status.declaredFeatures are valid, sorted and distinct.
+func checkDeclaredFeatures(c *checker, features, _ document.Value) {
 	last := ""
 	for i, feature := range features.Items() {
 		name := feature.Text()
@@ -145,7 +145,7 @@ func featureProblem(name string) string {
 	return ""
 }
 
-func basicResource(c *checker, v, _ document.Value) {
+func checkBasicResource(c *checker, v, _ document.Value) {
 	if q := quantityValue(v); q.Value() < 0 {
 		c.invalid(q.Value(), "must be a valid resource quantity")
 	}
@@ -154,16 +154,16 @@ func basicResource(c *checker, v, _ document.Value) {
 // resizeStatuses are the valid values of allocatedResourceStatuses of a PersistentVolumeClaim.
 var resizeStatuses = []string{"ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizePending", "NodeResizeInProgress", "NodeResizeInfeasible"}
 
-func resizeStatus(c *checker, v, _ document.Value) {
+func checkResizeStatus(c *checker, v, _ document.Value) {
 	if !slices.Contains(resizeStatuses, v.Text()) {
 		c.unsupported(c.key(), slices.Sorted(slices.Values(resizeStatuses)))
 	}
 }
 
-// claimResource requires that a key of allocatedResources of a PersistentVolumeClaim is storage or a domain-qualified name.
-func claimResource(c *checker, _, _ document.Value) { c.claimResource(c.key()) }
+// checkClaimResource requires that a key of allocatedResources of a PersistentVolumeClaim is storage or a domain-qualified name.
+func checkClaimResource(c *checker, _, _ document.Value) { c.checkClaimResource(c.key()) }
 
-func (c *checker) claimResource(name string) bool {
+func (c *checker) checkClaimResource(name string) bool {
 	if problems := formats["qualified-name"].check(name); len(problems) > 0 {
 		c.invalidAll(name, problems)
 		return false
@@ -175,17 +175,17 @@ func (c *checker) claimResource(name string) bool {
 	return true
 }
 
-// allocatedAmounts validates allocatedResources of a PersistentVolumeClaim. Like kube-apiserver, it reports invalid names at
+// checkAllocatedAmounts validates allocatedResources of a PersistentVolumeClaim. Like kube-apiserver, it reports invalid names at
 // the map instead of the key.
-func allocatedAmounts(c *checker, amounts, _ document.Value) {
+func checkAllocatedAmounts(c *checker, amounts, _ document.Value) {
 	for name, v := range amounts.Fields() {
-		if !c.claimResource(name) {
+		if !c.checkClaimResource(name) {
 			continue
 		}
 		before := len(c.errs)
 		c.pushKey(name)
-		if basicResource(c, v, document.Value{}); len(c.errs) == before {
-			c.quantity("storage", v)
+		if checkBasicResource(c, v, document.Value{}); len(c.errs) == before {
+			c.checkQuantity("storage", v)
 		}
 		c.pop()
 	}
@@ -196,7 +196,7 @@ const (
 	maxVolumeErrorLength  = 1024
 )
 
-func attachmentMetadata(c *checker, metadata, _ document.Value) {
+func checkAttachmentMetadata(c *checker, metadata, _ document.Value) {
 	size := 0
 	for key, value := range metadata.Fields() {
 		size += len(key) + len(value.Text())
@@ -206,9 +206,9 @@ func attachmentMetadata(c *checker, metadata, _ document.Value) {
 	}
 }
 
-// volumeError limits the length of an error message in a VolumeAttachment's status to maxVolumeErrorLength. As in
+// checkVolumeError limits the length of an error message in a VolumeAttachment's status to maxVolumeErrorLength. As in
 // kube-apiserver, the validation error shows a wrong limit, maxAttachmentMetadata.
-func volumeError(c *checker, message, _ document.Value) {
+func checkVolumeError(c *checker, message, _ document.Value) {
 	if len(message.Text()) > maxVolumeErrorLength {
 		c.tooLong(maxAttachmentMetadata)
 	}
@@ -218,15 +218,15 @@ const conditionReasonFormat = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
 
 var conditionReasonPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^" + conditionReasonFormat + "$") })
 
-func conditionReason(c *checker, now, _ document.Value) {
-	if text := now.Text(); !conditionReasonPattern().MatchString(text) {
+func checkConditionReason(c *checker, value, _ document.Value) {
+	if text := value.Text(); !conditionReasonPattern().MatchString(text) {
 		c.invalid(text, validation.RegexError("a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
 			conditionReasonFormat, "my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB"))
 	}
 }
 
-func jsonPath(c *checker, now, _ document.Value) {
-	text := strings.TrimSpace(now.Text())
+func checkJSONPath(c *checker, value, _ document.Value) {
+	text := strings.TrimSpace(value.Text())
 	if err := jsonpath.New("spec").Parse("{" + text + "}"); err != nil {
 		c.invalid(text, fmt.Sprintf("invalid JSONPath: %v", err))
 	}

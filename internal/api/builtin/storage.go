@@ -16,13 +16,13 @@ const (
 	maxParameterBytes = 256 << 10 // maxParameterBytes is the maximum total size of the parameters in bytes.
 )
 
-func parameters(c *checker, all, _ document.Value) {
-	if all.Len() > maxParameters {
+func checkParameters(c *checker, parameters, _ document.Value) {
+	if parameters.Len() > maxParameters {
 		c.tooLong(maxParameters)
 		return
 	}
 	size := 0
-	for key, value := range all.Fields() {
+	for key, value := range parameters.Fields() {
 		if key == "" {
 			c.invalid(key, "field can not be empty.")
 		}
@@ -33,13 +33,13 @@ func parameters(c *checker, all, _ document.Value) {
 	}
 }
 
-// topologies validates allowedTopologies of a StorageClass, whose terms must be distinct.
-func topologies(c *checker, terms, _ document.Value) {
+// checkTopologies validates allowedTopologies of a StorageClass, whose terms must be distinct.
+func checkTopologies(c *checker, terms, _ document.Value) {
 	seen := map[string]int{}
 	for i, term := range terms.Items() {
 		c.pushItem(i)
 		c.push("matchLabelExpressions")
-		key := c.topology(term.Get("matchLabelExpressions"))
+		key := c.checkTopology(term.Get("matchLabelExpressions"))
 		times := seen[key]
 		if key == "{}" {
 			times += terms.Len() // kube-apiserver also compares the term with as many empty terms as there are terms
@@ -53,9 +53,9 @@ func topologies(c *checker, terms, _ document.Value) {
 	}
 }
 
-// topology validates the expressions of a topology term, and returns a string that is the same for equal terms: the values by
+// checkTopology validates the expressions of a topology term, and returns a string that is the same for equal terms: the values by
 // key as JSON.
-func (c *checker) topology(expressions document.Value) string {
+func (c *checker) checkTopology(expressions document.Value) string {
 	valuesByKey := map[string][]string{}
 	for i, e := range expressions.Items() {
 		key, values := e.Get("key").Text(), e.Get("values")
@@ -85,8 +85,8 @@ func (c *checker) topology(expressions document.Value) string {
 	return string(text)
 }
 
-// topologyKeys validates topologyKeys of a driver in a CSINode. Like kube-apiserver, it reports the errors at the driver.
-func topologyKeys(c *checker, driver, _ document.Value) {
+// checkTopologyKeys validates topologyKeys of a driver in a CSINode. Like kube-apiserver, it reports the errors at the driver.
+func checkTopologyKeys(c *checker, driver, _ document.Value) {
 	keys := driver.Get("topologyKeys")
 	for i, key := range keys.Items() {
 		text := key.Text()
@@ -100,8 +100,8 @@ func topologyKeys(c *checker, driver, _ document.Value) {
 	}
 }
 
-// driverFrozen rejects updates of a CSINode that change a driver in a field other than allocatable.
-func driverFrozen(c *checker, drivers, _ document.Value) {
+// checkDriverFrozen rejects updates of a CSINode that change a driver in a field other than allocatable.
+func checkDriverFrozen(c *checker, drivers, _ document.Value) {
 	if !c.updating {
 		return
 	}
@@ -110,18 +110,18 @@ func driverFrozen(c *checker, drivers, _ document.Value) {
 		t = t.Elem
 	}
 	old := c.scopes[0].old.Lookup("spec", "drivers")
-	for _, is := range drivers.Items() {
-		if i := c.firstIndex(old, "name", is.Get("name").Text(), false); i >= 0 && !equalExcept(t, is, old.At(i), []string{"allocatable"}) {
-			c.invalid(errorValue(is), "field is immutable")
+	for _, currentSpec := range drivers.Items() {
+		if i := c.firstIndex(old, "name", currentSpec.Get("name").Text(), false); i >= 0 && !equalExcept(t, currentSpec, old.At(i), []string{"allocatable"}) {
+			c.invalid(errorValue(currentSpec), "field is immutable")
 		}
 	}
 }
 
 const oneVolumeSourceDetail = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 
-// attachmentSource requires that the source of a VolumeAttachment has exactly one of persistentVolumeName and
+// checkAttachmentSource requires that the source of a VolumeAttachment has exactly one of persistentVolumeName and
 // inlineVolumeSpec.
-func attachmentSource(c *checker, source, _ document.Value) {
+func checkAttachmentSource(c *checker, source, _ document.Value) {
 	name, inline := source.Get("persistentVolumeName"), source.Get("inlineVolumeSpec")
 	switch {
 	case isAbsentOrNull(name) && isAbsentOrNull(inline):

@@ -81,8 +81,8 @@ func (s *structUpdate) lookup(p *path, holder *document.Value) document.Value {
 	return v
 }
 
-// hasOnly reports whether the struct has no changes, and whether all its fields except the named field are null.
-func (s *structUpdate) hasOnly(name string) bool {
+// hasOnlyField reports whether the struct has no changes, and whether all its fields except the named field are null.
+func (s *structUpdate) hasOnlyField(name string) bool {
 	if len(s.changes) > 0 {
 		return false
 	}

@@ -118,25 +118,25 @@ func parseTypes(text string) (*table, error) {
 	return &t, nil
 }
 
-func (t *table) parseType(to *Type, line string) error {
+func (t *table) parseType(typ *Type, line string) error {
 	kind, rest, _ := strings.Cut(line, "\t")
 	goName, last, _ := strings.Cut(rest, "\t")
 	place := slices.Index(kindNames[:], kind)
 	if place < 0 {
 		return fmt.Errorf("expected a kind, received %q", kind)
 	}
-	to.Kind, to.GoName = Kind(place), goName
-	switch to.Kind {
+	typ.Kind, typ.GoName = Kind(place), goName
+	switch typ.Kind {
 	case Struct:
-		to.Name = last
-		t.structs[last] = to
+		typ.Name = last
+		t.structs[last] = typ
 	case List, Map:
-		return t.refer(last, &to.Elem)
+		return t.refer(last, &typ.Elem)
 	}
 	return nil
 }
 
-func (t *table) appendField(to []Field, line string) ([]Field, error) {
+func (t *table) appendField(fields []Field, line string) ([]Field, error) {
 	name, rest, _ := strings.Cut(line, "\t")
 	number, rest, _ := strings.Cut(rest, "\t")
 	flags, via, _ := strings.Cut(rest, "\t")
@@ -145,7 +145,7 @@ func (t *table) appendField(to []Field, line string) ([]Field, error) {
 		f.goName = via + name
 	}
 	err := t.refer(number, &f.Type)
-	return append(to, f), err
+	return append(fields, f), err
 }
 
 // refer sets *target to the type at an index of the table; number is the index as text.

@@ -34,7 +34,7 @@ func (t *Type) validate(b *block, obj, old document.Value) field.ErrorList {
 	c := checkers.Get().(*checker)
 	book := ruleset()
 	c.kind, c.blocks, c.namespaced, c.updating = t, book.blocks, book.kinds[t].namespaced, !isAbsentOrNull(old)
-	errs := c.object(b, obj, old)
+	errs := c.checkObject(b, obj, old)
 	c.reset()
 	checkers.Put(c)
 	return errs
@@ -69,8 +69,8 @@ type checker struct {
 
 // scope is a block that is being evaluated, with the value that it is applied to and the value before the update.
 type scope struct {
-	block    *block
-	now, old document.Value
+	block      *block
+	value, old document.Value
 }
 
 // step is one step of a path: a field, a list item, a map key, or the enclosing value.
@@ -89,9 +89,9 @@ const (
 	stepUp             // the enclosing value; only in the reportPath of a rule
 )
 
-// object returns the errors of an object in the order of kube-apiserver: on update, the errors of the metadata checks for all
+// checkObject returns the errors of an object in the order of kube-apiserver: on update, the errors of the metadata checks for all
 // kinds come first.
-func (c *checker) object(b *block, obj, old document.Value) field.ErrorList {
+func (c *checker) checkObject(b *block, obj, old document.Value) field.ErrorList {
 	if c.updating {
 		c.push("metadata")
 		c.checkMeta(obj.Get("metadata"), pathSegment)
@@ -124,10 +124,10 @@ func (c *checker) pop() { c.path = c.path[:len(c.path)-1] }
 
 // enclosing returns the value of the innermost block with the given name that is being evaluated, and its value before the
 // update; ok is false if there is no such block.
-func (c *checker) enclosing(name string) (now, old document.Value, ok bool) {
+func (c *checker) enclosing(name string) (value, old document.Value, ok bool) {
 	for i := len(c.scopes) - 1; i >= 0; i-- {
 		if s := &c.scopes[i]; s.block.name == name {
-			return s.now, s.old, true
+			return s.value, s.old, true
 		}
 	}
 	return document.Value{}, document.Value{}, false

@@ -90,7 +90,7 @@ func TestInvalidRules(t *testing.T) {
 		"\t. union x y z:Nothing":       "expected a type after z:",
 		"\ta set\n\t        a required": "types/test.type:4: expected a smaller indent",
 	} {
-		err := newRulebook().read(typeFile(t, "validation", "\n"+text))
+		err := newRulebook().readRules(newTypeFile(t, "validation", "\n"+text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("compile rules %q: got error %v, want %q", text, err, want)
 		}
@@ -101,7 +101,7 @@ func TestInvalidRules(t *testing.T) {
 	} {
 		set, err := kinds.Read(fstest.MapFS{"no/such.kind": {Data: []byte(text)}})
 		if err == nil {
-			err = newRulebook().read(set)
+			err = newRulebook().readRules(set)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("compile kind file %q: got error %v, want %q", text, err, want)
@@ -169,7 +169,7 @@ func TestConcurrentValidate(t *testing.T) {
 // concurrent use; it is meant for the race detector.
 func TestConcurrentValidateOfEveryKind(t *testing.T) {
 	var cases []verdictCase
-	forVerdicts(t, "verdicts.txt.gz", 101, func(c verdictCase) bool {
+	forEachVerdict(t, "verdicts.txt.gz", 101, func(c verdictCase) bool {
 		cases = append(cases, c)
 		return true
 	})
@@ -189,7 +189,7 @@ func TestConcurrentValidateOfEveryKind(t *testing.T) {
 
 // FuzzValidate checks that the validation of arbitrary documents does not panic.
 func FuzzValidate(f *testing.F) {
-	forVerdicts(f, "verdicts.txt.gz", 97, func(c verdictCase) bool {
+	forEachVerdict(f, "verdicts.txt.gz", 97, func(c verdictCase) bool {
 		if c.verb == "update" {
 			f.Add(c.doc.JSON(), c.old.JSON())
 		}
@@ -198,8 +198,8 @@ func FuzzValidate(f *testing.F) {
 	f.Add(`{"spec":[1,{"a":null}],"metadata":"x"}`, `{"spec":{"template":[]}}`)
 	f.Add(`{"spec":{"containers":{"a":1},"template":{"spec":{"containers":[1,null,"x"],"volumes":[[]]}}}}`, `{}`)
 	f.Add(`[]`, `null`)
-	f.Fuzz(func(t *testing.T, now, old string) {
-		doc, err := document.ParseJSON([]byte(now))
+	f.Fuzz(func(t *testing.T, value, old string) {
+		doc, err := document.ParseJSON([]byte(value))
 		if err != nil {
 			return
 		}
@@ -210,7 +210,7 @@ func FuzzValidate(f *testing.F) {
 		for typ := range ruleset().kinds {
 			for _, e := range slices.Concat(typ.Validate(doc, document.Value{}), typ.Validate(doc, before)) {
 				if e.Error() == "" {
-					t.Errorf("Validate() of %s: got an error without a message, want a message", now)
+					t.Errorf("Validate() of %s: got an error without a message, want a message", value)
 				}
 			}
 		}
@@ -218,7 +218,7 @@ func FuzzValidate(f *testing.F) {
 }
 
 func benchmarkDeployment(t testing.TB) (typ *Type, doc document.Value) {
-	forVerdicts(t, "verdicts.txt.gz", 1, func(c verdictCase) bool {
+	forEachVerdict(t, "verdicts.txt.gz", 1, func(c verdictCase) bool {
 		if c.object == "apps.v1.Deployment web" && len(c.messages) == 0 {
 			typ, doc = c.t, c.doc
 		}
@@ -250,7 +250,7 @@ func BenchmarkCompileRules(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		book := newRulebook()
-		if err := book.read(set); err != nil {
+		if err := book.readRules(set); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -30,9 +30,9 @@ type verdictCase struct {
 	messages []string       // messages are kube-apiserver's errors or warnings.
 }
 
-// forVerdicts calls visit with the cases in a file that make oracle-validation recorded, until visit returns false. It visits
+// forEachVerdict calls visit with the cases in a file that make oracle-validation recorded, until visit returns false. It visits
 // one case in each interval of cases.
-func forVerdicts(t testing.TB, file string, interval int, visit func(verdictCase) bool) {
+func forEachVerdict(t testing.TB, file string, interval int, visit func(verdictCase) bool) {
 	f, err := os.Open(verdictsFolder + file)
 	if err != nil {
 		t.Fatal(err)
@@ -105,21 +105,21 @@ func withGeneration(t testing.TB, doc, old document.Value, generation string) do
 		t.Fatal(err)
 	}
 	value := old.Lookup("metadata", "generation")
-	if was, _ := value.Int64(); was != n {
+	if oldValue, _ := value.Int64(); oldValue != n {
 		value = document.NewInt(n)
 	}
-	return doc.With("metadata", withValue(doc.Get("metadata"), "generation", value))
+	return doc.With("metadata", setField(doc.Get("metadata"), "generation", value))
 }
 
 // withValueAt returns a document with another value at a path, whose elements are those of a JSON pointer; an absent value
 // removes the field or item.
-func withValueAt(v document.Value, at []string, value document.Value) document.Value {
-	if len(at) == 0 {
+func withValueAt(v document.Value, path []string, value document.Value) document.Value {
+	if len(path) == 0 {
 		return value
 	}
-	name := pointerNames.Replace(at[0])
+	name := pointerNames.Replace(path[0])
 	if v.Kind() != document.List {
-		return v.With(name, withValueAt(v.Get(name), at[1:], value))
+		return v.With(name, withValueAt(v.Get(name), path[1:], value))
 	}
 	i, err := strconv.Atoi(name)
 	if err != nil {
@@ -128,7 +128,7 @@ func withValueAt(v document.Value, at []string, value document.Value) document.V
 	var items []document.Value
 	for j, item := range v.Items() {
 		if j == i {
-			item = withValueAt(item, at[1:], value)
+			item = withValueAt(item, path[1:], value)
 		}
 		if !item.IsAbsent() {
 			items = append(items, item)
@@ -192,7 +192,7 @@ func compareErrors(want, got []string) (lacking, extra []string, otherValues int
 // TestVerdicts checks validation against recorded results of kube-apiserver: Validate must not return errors that
 // kube-apiserver does not report, and gaps.txt must list the errors that Validate does not return.
 func TestVerdicts(t *testing.T) {
-	compareGaps(t, replay(t, "verdicts.txt.gz", (*Type).Validate))
+	compareGaps(t, compareVerdicts(t, "verdicts.txt.gz", (*Type).Validate))
 }
 
 // TestStatusVerdicts checks that the validation of status updates returns the same errors as kube-apiserver did.
@@ -200,14 +200,14 @@ func TestStatusVerdicts(t *testing.T) {
 	validate := func(typ *Type, obj, live document.Value) field.ErrorList {
 		return typ.ValidateSubresource("status", obj, live)
 	}
-	for _, gap := range replay(t, "statuses.txt.gz", validate) {
+	for _, gap := range compareVerdicts(t, "statuses.txt.gz", validate) {
 		t.Errorf("validation of the status does not return kube-apiserver's error %s, want it", gap)
 	}
 }
 
-// replay compares the results of validate with the recorded results of kube-apiserver. It fails the test for errors that only
+// compareVerdicts compares the results of validate with the recorded results of kube-apiserver. It fails the test for errors that only
 // validate returns, and returns those that only kube-apiserver reports.
-func replay(t *testing.T, file string, validate func(typ *Type, obj, old document.Value) field.ErrorList) []string {
+func compareVerdicts(t *testing.T, file string, validate func(typ *Type, obj, old document.Value) field.ErrorList) []string {
 	gaps := map[string]int{}
 	kinds := map[string]*tally{}
 	cases, refused, complete, identical, found, others := 0, 0, 0, 0, 0, 0
@@ -215,7 +215,7 @@ func replay(t *testing.T, file string, validate func(typ *Type, obj, old documen
 	if testing.Short() {
 		every = 10
 	}
-	forVerdicts(t, file, every, func(c verdictCase) bool {
+	forEachVerdict(t, file, every, func(c verdictCase) bool {
 		got := errorTexts(validate(c.t, c.doc, c.old))
 		lacking, extra, otherValues := compareErrors(c.messages, got)
 		if len(extra) > 0 {
@@ -257,21 +257,21 @@ func replay(t *testing.T, file string, validate func(typ *Type, obj, old documen
 // tally counts the cases of a kind by whether kube-apiserver and Cadastre reject the object.
 type tally struct{ both, neither, onlyKubernetes, onlyCadastre int }
 
-func (n *tally) count(byKubernetes, byCadastre bool) {
+func (counts *tally) count(byKubernetes, byCadastre bool) {
 	switch {
 	case byKubernetes && byCadastre:
-		n.both++
+		counts.both++
 	case byKubernetes:
-		n.onlyKubernetes++
+		counts.onlyKubernetes++
 	case byCadastre:
-		n.onlyCadastre++
+		counts.onlyCadastre++
 	default:
-		n.neither++
+		counts.neither++
 	}
 }
 
-func (n tally) String() string {
-	return fmt.Sprintf("%d rejected by both, %d accepted by both, %d rejected only by kube-apiserver, %d only by Cadastre", n.both, n.neither, n.onlyKubernetes, n.onlyCadastre)
+func (counts tally) String() string {
+	return fmt.Sprintf("%d rejected by both, %d accepted by both, %d rejected only by kube-apiserver, %d only by Cadastre", counts.both, counts.neither, counts.onlyKubernetes, counts.onlyCadastre)
 }
 
 // withoutDigits returns the text of an error in which each digit is 0, so that errors of different list items are equal.

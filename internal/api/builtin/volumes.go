@@ -8,20 +8,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// claimOfPod requires that PODNAME-VOLUMENAME, the name of the PersistentVolumeClaim that is generated for an ephemeral
+// checkClaimOfPod requires that PODNAME-VOLUMENAME, the name of the PersistentVolumeClaim that is generated for an ephemeral
 // volume, is valid.
-func claimOfPod(c *checker, now, _ document.Value) {
-	pod := c.scopes[0].now.Lookup("metadata", "name").Text()
-	if pod == "" || now.Text() == "" {
+func checkClaimOfPod(c *checker, value, _ document.Value) {
+	pod := c.scopes[0].value.Lookup("metadata", "name").Text()
+	if pod == "" || value.Text() == "" {
 		return
 	}
-	claim := pod + "-" + now.Text()
+	claim := pod + "-" + value.Text()
 	for _, problem := range formats["dns-subdomain"].check(claim) {
-		c.invalid(now.Text(), fmt.Sprintf("PVC name %q: %v", claim, problem))
+		c.invalid(value.Text(), fmt.Sprintf("PVC name %q: %v", claim, problem))
 	}
 }
 
-func downwardFile(c *checker, file, _ document.Value) {
+func checkDownwardFile(c *checker, file, _ document.Value) {
 	field, amount := file.Get("fieldRef"), file.Get("resourceFieldRef")
 	// Like kube-apiserver, report errors of downward API items at the path of the volume source.
 	where := c.path
@@ -29,14 +29,14 @@ func downwardFile(c *checker, file, _ document.Value) {
 	switch {
 	case !isAbsentOrNull(field):
 		c.push("fieldRef")
-		c.fieldReference(field, fieldsForFiles)
+		c.checkFieldReference(field, fieldsForFiles)
 		c.pop()
 		if !isAbsentOrNull(amount) {
 			c.invalid("resource", "fieldRef and resourceFieldRef can not be specified simultaneously")
 		}
 	case !isAbsentOrNull(amount):
 		c.push("resourceFieldRef")
-		c.resourceReference(amount, true)
+		c.checkResourceReference(amount, true)
 		c.pop()
 	default:
 		c.required("one of fieldRef and resourceFieldRef is required")
@@ -44,7 +44,7 @@ func downwardFile(c *checker, file, _ document.Value) {
 	c.path = where
 }
 
-func fibreChannel(c *checker, fc, _ document.Value) {
+func checkFibreChannel(c *checker, fc, _ document.Value) {
 	targets, ids, lun := fc.Get("targetWWNs"), fc.Get("wwids"), fc.Get("lun")
 	if targets.Len()+ids.Len() == 0 {
 		c.required("must specify either targetWWNs or wwids, but not both", "targetWWNs")
@@ -62,13 +62,13 @@ func fibreChannel(c *checker, fc, _ document.Value) {
 	}
 }
 
-func singleProjection(c *checker, source, _ document.Value) {
+func checkSingleProjection(c *checker, source, _ document.Value) {
 	if countPresent(source, "secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate") > 1 {
 		c.forbidden("may not specify more than 1 volume type per source")
 	}
 }
 
-func singleAccessMode(c *checker, modes, _ document.Value) {
+func checkSingleAccessMode(c *checker, modes, _ document.Value) {
 	list := stringItems(modes)
 	if len(list) < 2 || !slices.Contains(list, "ReadWriteOncePod") {
 		return
@@ -78,7 +78,7 @@ func singleAccessMode(c *checker, modes, _ document.Value) {
 	}
 }
 
-func claimStorage(c *checker, spec, _ document.Value) {
+func checkClaimStorage(c *checker, spec, _ document.Value) {
 	c.push("resources")
 	c.pushKey("storage")
 	v := spec.Lookup("resources", "requests", "storage")
@@ -91,13 +91,13 @@ func claimStorage(c *checker, spec, _ document.Value) {
 	c.pop()
 }
 
-func dataSourceKind(c *checker, source, _ document.Value) {
+func checkDataSourceKind(c *checker, source, _ document.Value) {
 	if kind := source.Get("kind").Text(); source.Get("apiGroup").Text() == "" && kind != "PersistentVolumeClaim" {
 		c.invalid(kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
 	}
 }
 
-func volumeCapacity(c *checker, spec, _ document.Value) {
+func checkVolumeCapacity(c *checker, spec, _ document.Value) {
 	capacity := spec.Get("capacity")
 	if isAbsentOrNull(capacity.Get("storage")) || capacity.Len() > 1 {
 		c.unsupported(errorMap(capacity), []string{"storage"}, "capacity")
@@ -117,18 +117,18 @@ func volumeCapacity(c *checker, spec, _ document.Value) {
 	c.pop()
 }
 
-// notRecycledRoot rejects a PersistentVolume with the reclaim policy Recycle whose hostPath is the root directory.
-func notRecycledRoot(c *checker, spec, _ document.Value) {
+// checkNotRecycledRoot rejects a PersistentVolume with the reclaim policy Recycle whose hostPath is the root directory.
+func checkNotRecycledRoot(c *checker, spec, _ document.Value) {
 	host := spec.Get("hostPath")
 	if !isAbsentOrNull(host) && slashes.Clean(host.Get("path").Text()) == "/" && spec.Get("persistentVolumeReclaimPolicy").Text() == "Recycle" {
 		c.forbidden("may not be 'recycle' for a hostPath mount of '/'", "persistentVolumeReclaimPolicy")
 	}
 }
 
-// claimUpdate rejects updates of a PersistentVolumeClaim's spec, except of volumeName and storageClassName, which may be set
+// checkClaimUpdate rejects updates of a PersistentVolumeClaim's spec, except of volumeName and storageClassName, which may be set
 // once, and, if the claim is bound, of the storage request and volumeAttributesClassName.
-func claimUpdate(c *checker, claim, oldClaim document.Value) {
-	spec, old := withDataSources(claim.Get("spec")), withDataSources(oldClaim.Get("spec"))
+func checkClaimUpdate(c *checker, claim, oldClaim document.Value) {
+	spec, old := fillDataSources(claim.Get("spec")), fillDataSources(oldClaim.Get("spec"))
 	except := []string{"resources"}
 	if old.Get("volumeName").Text() == "" {
 		except = append(except, "volumeName")
@@ -144,26 +144,26 @@ func claimUpdate(c *checker, claim, oldClaim document.Value) {
 	t := c.currentType()
 	frozen := !equalExcept(t, spec, old, except)
 	resources, _ := fieldType(t, "resources")
-	is, was := spec.Get("resources"), old.Get("resources")
-	if isBound && is.Get("requests").Kind() == document.Map {
-		is, was = withoutStorage(is), withoutStorage(was)
+	currentSpec, oldValue := spec.Get("resources"), old.Get("resources")
+	if isBound && currentSpec.Get("requests").Kind() == document.Map {
+		currentSpec, oldValue = removeStorage(currentSpec), removeStorage(oldValue)
 	}
-	if frozen || !semanticEqual(resources, false, is, was) {
+	if frozen || !semanticEqual(resources, false, currentSpec, oldValue) {
 		c.forbidden("spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims")
 	}
 	c.shrunkenClaim(spec, old, oldClaim.Get("status"))
 	c.pop()
 	mode, pointer := fieldType(t, "volumeMode")
-	if now := spec.Get("volumeMode"); !semanticEqual(mode, pointer, now, old.Get("volumeMode")) {
-		c.invalid(errorValue(now), "field is immutable", "volumeMode")
+	if value := spec.Get("volumeMode"); !semanticEqual(mode, pointer, value, old.Get("volumeMode")) {
+		c.invalid(errorValue(value), "field is immutable", "volumeMode")
 	}
 	class := spec.Get("volumeAttributesClassName")
 	if isAbsentOrNull(oldClaim.Lookup("status", "currentVolumeAttributesClassName")) || class.Text() != "" {
 		return
 	}
-	if was := old.Get("volumeAttributesClassName"); isAbsentOrNull(class) && !isAbsentOrNull(was) {
+	if oldValue := old.Get("volumeAttributesClassName"); isAbsentOrNull(class) && !isAbsentOrNull(oldValue) {
 		c.forbidden("update to nil is forbidden when status.currentVolumeAttributesClassName is not nil", "spec", "volumeAttributesClassName")
-	} else if !isAbsentOrNull(class) && (isAbsentOrNull(was) || was.Text() != "") {
+	} else if !isAbsentOrNull(class) && (isAbsentOrNull(oldValue) || oldValue.Text() != "") {
 		c.forbidden("update to empty string is forbidden when status.currentVolumeAttributesClassName is not nil", "spec", "volumeAttributesClassName")
 	}
 }
@@ -174,21 +174,21 @@ const betaStorageClass = "volume.beta.kubernetes.io/storage-class"
 // classUpgrade reports whether an update sets the absent storageClassName of a PersistentVolumeClaim, which is allowed once.
 // It rejects changes of the legacy annotation.
 func (c *checker) classUpgrade(claim, oldClaim document.Value) bool {
-	annotation, was := claim.Lookup("metadata", "annotations", betaStorageClass), oldClaim.Lookup("metadata", "annotations", betaStorageClass)
+	annotation, old := claim.Lookup("metadata", "annotations", betaStorageClass), oldClaim.Lookup("metadata", "annotations", betaStorageClass)
 	class := claim.Lookup("spec", "storageClassName")
 	wasUnset := isAbsentOrNull(oldClaim.Lookup("spec", "storageClassName")) && !isAbsentOrNull(class)
-	if wasUnset && !isAbsentOrNull(was) && class.Text() == was.Text() && (isAbsentOrNull(annotation) || annotation.Text() == was.Text()) {
+	if wasUnset && !isAbsentOrNull(old) && class.Text() == old.Text() && (isAbsentOrNull(annotation) || annotation.Text() == old.Text()) {
 		return true
 	}
-	if annotation.Text() != was.Text() {
+	if annotation.Text() != old.Text() {
 		c.invalid(annotation.Text(), "field is immutable", "metadata", "annotations", betaStorageClass)
 	}
-	return wasUnset && (isAbsentOrNull(was) || class.Text() == was.Text())
+	return wasUnset && (isAbsentOrNull(old) || class.Text() == old.Text())
 }
 
-// withDataSources returns the spec of a PersistentVolumeClaim in which dataSource is copied to dataSourceRef, or the reverse,
+// fillDataSources returns the spec of a PersistentVolumeClaim in which dataSource is copied to dataSourceRef, or the reverse,
 // if only one of them is set, as in kube-apiserver.
-func withDataSources(spec document.Value) document.Value {
+func fillDataSources(spec document.Value) document.Value {
 	source, ref := spec.Get("dataSource"), spec.Get("dataSourceRef")
 	switch {
 	case isAbsentOrNull(source) && !isAbsentOrNull(ref) && ref.Get("namespace").Text() == "":
@@ -199,8 +199,8 @@ func withDataSources(spec document.Value) document.Value {
 	return spec
 }
 
-// dataSources requires that dataSource and dataSourceRef of a PersistentVolumeClaim are equal if both are set.
-func dataSources(c *checker, spec, _ document.Value) {
+// checkDataSources requires that dataSource and dataSourceRef of a PersistentVolumeClaim are equal if both are set.
+func checkDataSources(c *checker, spec, _ document.Value) {
 	source, ref := spec.Get("dataSource"), spec.Get("dataSourceRef")
 	if isAbsentOrNull(source) || isAbsentOrNull(ref) {
 		return
@@ -217,7 +217,7 @@ func dataSources(c *checker, spec, _ document.Value) {
 	}
 }
 
-func withoutStorage(resources document.Value) document.Value {
+func removeStorage(resources document.Value) document.Value {
 	requests := resources.Get("requests")
 	if requests.Kind() != document.Map {
 		return resources
@@ -228,8 +228,8 @@ func withoutStorage(resources document.Value) document.Value {
 // shrunkenClaim rejects an update that decreases the storage request of a PersistentVolumeClaim to its current capacity or
 // less.
 func (c *checker) shrunkenClaim(spec, old, status document.Value) {
-	now, was := quantityValue(spec.Lookup("resources", "requests", "storage")), quantityValue(old.Lookup("resources", "requests", "storage"))
-	if got := quantityValue(status.Lookup("capacity", "storage")); now.Cmp(was) < 0 && now.Cmp(got) <= 0 {
+	value, oldValue := quantityValue(spec.Lookup("resources", "requests", "storage")), quantityValue(old.Lookup("resources", "requests", "storage"))
+	if got := quantityValue(status.Lookup("capacity", "storage")); value.Cmp(oldValue) < 0 && value.Cmp(got) <= 0 {
 		c.forbidden("field can not be less than status.capacity", "resources", "requests", "storage")
 	}
 }
@@ -241,17 +241,17 @@ var volumeSources = []string{
 	"azureDisk", "scaleIO", "local", "storageos", "csi",
 }
 
-func volumeUpdate(c *checker, volume, oldVolume document.Value) {
+func checkVolumeUpdate(c *checker, volume, oldVolume document.Value) {
 	spec, old := volume.Get("spec"), oldVolume.Get("spec")
 	c.push("spec")
 	t := c.currentType()
 	defer c.pop()
 	for _, name := range volumeSources {
-		now, was := spec.Get(name), old.Get(name)
-		if name == "csi" && !isAbsentOrNull(was) && isAbsentOrNull(was.Get("controllerExpandSecretRef")) {
-			now = now.Without("controllerExpandSecretRef") // an update may add controllerExpandSecretRef
+		value, oldValue := spec.Get(name), old.Get(name)
+		if name == "csi" && !isAbsentOrNull(oldValue) && isAbsentOrNull(oldValue.Get("controllerExpandSecretRef")) {
+			value = value.Without("controllerExpandSecretRef") // an update may add controllerExpandSecretRef
 		}
-		if ft, fp := fieldType(t, name); !semanticEqual(ft, fp, now, was) {
+		if ft, fp := fieldType(t, name); !semanticEqual(ft, fp, value, oldValue) {
 			c.forbidden("spec.persistentvolumesource is immutable after creation", "persistentvolumesource")
 			return
 		}
@@ -267,40 +267,40 @@ var generalLabels = map[string]string{
 	"beta.kubernetes.io/instance-type":         "node.kubernetes.io/instance-type",
 }
 
-// nodeAffinityFrozen rejects changes of a PersistentVolume's node affinity, except the replacement of beta node labels by GA
+// checkNodeAffinityFrozen rejects changes of a PersistentVolume's node affinity, except the replacement of beta node labels by GA
 // labels.
-func nodeAffinityFrozen(c *checker, now, _ document.Value) {
+func checkNodeAffinityFrozen(c *checker, value, _ document.Value) {
 	old := c.scopes[0].old.Lookup("spec", "nodeAffinity")
-	if c.isUnchanged(now) || equalTerms(now.Lookup("required", "nodeSelectorTerms"), old.Lookup("required", "nodeSelectorTerms")) {
+	if c.isUnchanged(value) || equalTerms(value.Lookup("required", "nodeSelectorTerms"), old.Lookup("required", "nodeSelectorTerms")) {
 		return
 	}
-	c.invalid(errorValue(now), "field is immutable, except for updating from beta label to GA")
+	c.invalid(errorValue(value), "field is immutable, except for updating from beta label to GA")
 }
 
-func equalTerms(now, old document.Value) bool {
-	if now.Len() != old.Len() || now.Len() == 0 {
+func equalTerms(value, old document.Value) bool {
+	if value.Len() != old.Len() || value.Len() == 0 {
 		return false
 	}
-	for i := range now.Len() {
-		is, was := now.At(i), old.At(i)
-		if !equalRequirements(is.Get("matchFields"), was.Get("matchFields")) || !equalRequirements(is.Get("matchExpressions"), was.Get("matchExpressions")) {
+	for i := range value.Len() {
+		currentSpec, oldValue := value.At(i), old.At(i)
+		if !equalRequirements(currentSpec.Get("matchFields"), oldValue.Get("matchFields")) || !equalRequirements(currentSpec.Get("matchExpressions"), oldValue.Get("matchExpressions")) {
 			return false
 		}
 	}
 	return true
 }
 
-func equalRequirements(now, old document.Value) bool {
-	if now.Len() != old.Len() {
+func equalRequirements(value, old document.Value) bool {
+	if value.Len() != old.Len() {
 		return false
 	}
-	for i := range now.Len() {
-		is, was := now.At(i), old.At(i)
-		key := was.Get("key").Text()
-		if is.Get("key").Text() != key && is.Get("key").Text() != generalLabels[key] {
+	for i := range value.Len() {
+		currentSpec, oldValue := value.At(i), old.At(i)
+		key := oldValue.Get("key").Text()
+		if currentSpec.Get("key").Text() != key && currentSpec.Get("key").Text() != generalLabels[key] {
 			return false
 		}
-		if !semanticEqual(nil, false, is.Without("key"), was.Without("key")) {
+		if !semanticEqual(nil, false, currentSpec.Without("key"), oldValue.Without("key")) {
 			return false
 		}
 	}

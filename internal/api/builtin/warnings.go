@@ -80,7 +80,7 @@ func warningChecks() map[string]checkFactory {
 
 // warning returns the factory of a check that adds a warning with the current path if a predicate is true for the value.
 func warning(predicate func(document.Value) bool) checkFactory {
-	return withDetail("", func(c *checker, v document.Value, detail string) bool {
+	return newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 		if predicate(v) {
 			c.warn(detail)
 		}
@@ -90,7 +90,7 @@ func warning(predicate func(document.Value) bool) checkFactory {
 
 // plainWarning returns the factory of a check that adds a warning without a path if a predicate is true for the value.
 func plainWarning(predicate func(document.Value) bool) checkFactory {
-	return withDetail("", func(c *checker, v document.Value, detail string) bool {
+	return newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 		if predicate(v) {
 			c.addWarning(detail)
 		}
@@ -118,7 +118,7 @@ func makeHas(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected a key, received %q", args)
 	}
-	return func(_ *checker, now, _ document.Value) bool { return !isAbsentOrNull(now.Get(args[0])) }, nil
+	return func(_ *checker, value, _ document.Value) bool { return !isAbsentOrNull(value.Get(args[0])) }, nil
 }
 
 // makeWarnKey returns a check that adds a warning if a map contains a key. The arguments are the key and the warning.
@@ -126,8 +126,8 @@ func makeWarnKey(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected a key and the warning, received %q", args)
 	}
-	return func(c *checker, now, _ document.Value) bool {
-		if !isAbsentOrNull(now.Get(args[0])) {
+	return func(c *checker, value, _ document.Value) bool {
+		if !isAbsentOrNull(value.Get(args[0])) {
 			c.addWarning(c.keyPath(args[0]) + ": " + args[1])
 		}
 		return true
@@ -138,8 +138,8 @@ func makeWarnKey(args []string) (check, error) {
 // arguments are the key and the warning.
 func makeWarnNewKey(args []string) (check, error) {
 	warn, err := makeWarnKey(args)
-	return func(c *checker, now, old document.Value) bool {
-		return !isAbsentOrNull(old.Get(args[0])) || warn(c, now, old)
+	return func(c *checker, value, old document.Value) bool {
+		return !isAbsentOrNull(old.Get(args[0])) || warn(c, value, old)
 	}, err
 }
 
@@ -149,9 +149,9 @@ func makeWarnDuplicate(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected the field, received %q", args)
 	}
-	return func(c *checker, now, _ document.Value) bool {
-		if c.item > 0 && c.firstIndex(c.list, args[0], now.Text(), false) < c.item {
-			c.warn(fmt.Sprintf("duplicate %s %q", args[0], now.Text()))
+	return func(c *checker, value, _ document.Value) bool {
+		if c.item > 0 && c.firstIndex(c.list, args[0], value.Text(), false) < c.item {
+			c.warn(fmt.Sprintf("duplicate %s %q", args[0], value.Text()))
 		}
 		return true
 	}, nil
@@ -162,8 +162,8 @@ func makeRecommendedLabel(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected the warning, received %q", args)
 	}
-	return func(c *checker, now, _ document.Value) bool {
-		if problems := formats["dns-label"].check(now.Text()); len(problems) > 0 {
+	return func(c *checker, value, _ document.Value) bool {
+		if problems := formats["dns-label"].check(value.Text()); len(problems) > 0 {
 			c.warn(fmt.Sprintf("%s: %v", args[0], problems))
 		}
 		return true
@@ -171,15 +171,15 @@ func makeRecommendedLabel(args []string) (check, error) {
 }
 
 // goWarnings returns the checks that add warnings and are Go functions, by their names in rules.
-func goWarnings() map[string]func(c *checker, now, old document.Value) {
-	return map[string]func(c *checker, now, old document.Value){
-		"pod-name-start": podNameStart, "app-armor-annotations": warnAppArmor, "container-warnings": containerWarnings,
-		"overlapping-paths": overlappingPaths, "whole-bytes": wholeBytes, "whole-storage": wholeStorage,
-		"many-indexes": manyIndexes, "warn-schedule-zone": warnScheduleZone,
+func goWarnings() map[string]func(c *checker, value, old document.Value) {
+	return map[string]func(c *checker, value, old document.Value){
+		"pod-name-start": warnPodNameStart, "app-armor-annotations": warnAppArmor, "container-warnings": warnContainers,
+		"overlapping-paths": warnOverlappingPaths, "whole-bytes": warnWholeBytes, "whole-storage": warnWholeStorage,
+		"many-indexes": warnManyIndexes, "warn-schedule-zone": warnScheduleZone,
 
-		"warn-deprecated-label": warnDeprecatedLabel, "warn-deprecated-label-key": warnDeprecatedLabelKey, "warn-deprecated-label-plain": warnDeprecatedLabelPlain, "warn-deprecated-match-labels": deprecatedMatchLabels,
+		"warn-deprecated-label": warnDeprecatedLabel, "warn-deprecated-label-key": warnDeprecatedLabelKey, "warn-deprecated-label-plain": warnDeprecatedLabelPlain, "warn-deprecated-match-labels": warnDeprecatedMatchLabels,
 		"warn-label-value": warnLabelValue, "warn-ip": warnIP, "warn-cidr": warnCIDR,
-		"endpoints-warnings": endpointsWarnings, "slice-warnings": sliceWarnings,
-		"quota-pairs": quotaPairs, "key-pair": keyPair, "reserved-name": reservedName, "lower-case-driver": lowerCaseDriver,
+		"endpoints-warnings": warnEndpoints, "slice-warnings": warnSlice,
+		"quota-pairs": warnQuotaPairs, "key-pair": warnKeyPair, "reserved-name": warnReservedName, "lower-case-driver": warnLowerCaseDriver,
 	}
 }

@@ -13,7 +13,7 @@ import (
 // and in the same order.
 func TestWarnings(t *testing.T) {
 	warned, quiet := 0, 0
-	forVerdicts(t, "warnings.txt.gz", 1, func(c verdictCase) bool {
+	forEachVerdict(t, "warnings.txt.gz", 1, func(c verdictCase) bool {
 		got := c.t.Warnings(c.doc, c.old)
 		switch c.verb {
 		case "warn create":

@@ -10,53 +10,53 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// domainName requires that the name of a webhook is a domain name of at least three DNS labels.
-func domainName(c *checker, now, _ document.Value) {
-	c.addErrors(validation.IsFullyQualifiedName(nil, now.Text()))
+// checkDomainName requires that the name of a webhook is a domain name of at least three DNS labels.
+func checkDomainName(c *checker, value, _ document.Value) {
+	c.addErrors(validation.IsFullyQualifiedName(nil, value.Text()))
 }
 
-// webhookClient requires that the clientConfig of a webhook has either a valid url or a valid service.
-func webhookClient(c *checker, client, _ document.Value) {
+// checkWebhookClient requires that the clientConfig of a webhook has either a valid url or a valid service.
+func checkWebhookClient(c *checker, client, _ document.Value) {
 	address, service := client.Get("url"), client.Get("service")
 	switch {
 	case isAbsentOrNull(address) == isAbsentOrNull(service):
 		c.required("exactly one of url or service is required")
 	case !isAbsentOrNull(address):
-		c.webhookURL(address.Text(), "url")
+		c.checkWebhookURL(address.Text(), "url")
 	default:
 		c.push("service")
-		c.webhookService(service)
+		c.checkWebhookService(service)
 		c.pop()
 	}
 }
 
-func (c *checker) webhookURL(text, at string) {
+func (c *checker) checkWebhookURL(text, fieldName string) {
 	const form = "; desired format: https://host[/path]"
 	u, err := url.Parse(text)
 	if err != nil {
-		c.required("url must be a valid URL: "+err.Error()+form, at)
+		c.required("url must be a valid URL: "+err.Error()+form, fieldName)
 		return
 	}
 	if u.Scheme != "https" {
-		c.invalid(u.Scheme, "'https' is the only allowed URL scheme"+form, at)
+		c.invalid(u.Scheme, "'https' is the only allowed URL scheme"+form, fieldName)
 	}
 	if u.Host == "" {
-		c.invalid(u.Host, "host must be specified"+form, at)
+		c.invalid(u.Host, "host must be specified"+form, fieldName)
 	}
 	if u.User != nil {
-		c.invalid(u.User.String(), "user information is not permitted in the URL", at)
+		c.invalid(u.User.String(), "user information is not permitted in the URL", fieldName)
 	}
 	if u.Fragment != "" {
-		c.invalid(u.Fragment, "fragments are not permitted in the URL", at)
+		c.invalid(u.Fragment, "fragments are not permitted in the URL", fieldName)
 	}
 	if u.RawQuery != "" {
-		c.invalid(u.RawQuery, "query parameters are not permitted in the URL", at)
+		c.invalid(u.RawQuery, "query parameters are not permitted in the URL", fieldName)
 	}
 }
 
-// webhookService validates the service in the clientConfig of a webhook. Like kube-apiserver, it reports a missing namespace
+// checkWebhookService validates the service in the clientConfig of a webhook. Like kube-apiserver, it reports a missing namespace
 // at name and a missing name at namespace.
-func (c *checker) webhookService(service document.Value) {
+func (c *checker) checkWebhookService(service document.Value) {
 	for _, name := range []string{"namespace", "name"} {
 		if service.Get(name).Text() == "" {
 			c.required("", webhookServiceFields[name])
@@ -65,13 +65,13 @@ func (c *checker) webhookService(service document.Value) {
 	if n := intValue(service.Get("port")); n < 1 || n > 65535 {
 		c.invalid(n, "port is not valid: "+strings.Join(validation.IsValidPortNum(int(n)), ", "), "port")
 	}
-	c.webhookPath(service.Get("path").Text())
+	c.checkWebhookPath(service.Get("path").Text())
 }
 
 // webhookServiceFields maps a missing field of a service to the field at which kube-apiserver reports the error.
 var webhookServiceFields = map[string]string{"namespace": "name", "name": "namespace"}
 
-func (c *checker) webhookPath(path string) {
+func (c *checker) checkWebhookPath(path string) {
 	switch path {
 	case "", "/":
 		return
@@ -94,8 +94,8 @@ func (c *checker) webhookPath(path string) {
 	}
 }
 
-// reviewVersions requires that admissionReviewVersions of a webhook are distinct, and contain v1 or v1beta1.
-func reviewVersions(c *checker, versions, _ document.Value) {
+// checkReviewVersions requires that admissionReviewVersions of a webhook are distinct, and contain v1 or v1beta1.
+func checkReviewVersions(c *checker, versions, _ document.Value) {
 	supported := false
 	for i, v := range versions.Items() {
 		version := v.Text()
@@ -113,9 +113,9 @@ func reviewVersions(c *checker, versions, _ document.Value) {
 	}
 }
 
-// admissionResources rejects resources of an admission rule that another item of the list includes. An item is RESOURCE or
+// checkAdmissionResources rejects resources of an admission rule that another item of the list includes. An item is RESOURCE or
 // RESOURCE/SUBRESOURCE, where * matches all.
-func admissionResources(c *checker, resources, _ document.Value) {
+func checkAdmissionResources(c *checker, resources, _ document.Value) {
 	withAllBelow := map[string]bool{} // the resources r for which the list contains r/*
 	belowAll := map[string]bool{}     // the subresources s for which the list contains */s
 	plain := false                    // whether the last item without a subresource is a resource name other than *

@@ -13,20 +13,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-func progressDeadline(c *checker, spec, _ document.Value) {
+func checkProgressDeadline(c *checker, spec, _ document.Value) {
 	if n := intValue(spec.Get("progressDeadlineSeconds")); n <= intValue(spec.Get("minReadySeconds")) {
 		c.invalid(n, "must be greater than minReadySeconds", "progressDeadlineSeconds")
 	}
 }
 
-// rolloutProgress rejects a rolling update with maxUnavailable 0 and maxSurge 0, which could not make progress.
-func rolloutProgress(c *checker, update, _ document.Value) {
+// checkRolloutProgress rejects a rolling update with maxUnavailable 0 and maxSurge 0, which could not make progress.
+func checkRolloutProgress(c *checker, update, _ document.Value) {
 	if maxUnavailable := update.Get("maxUnavailable"); intOrPercent(maxUnavailable) == 0 && intOrPercent(update.Get("maxSurge")) == 0 {
 		c.invalid(errorValue(maxUnavailable), "may not be 0 when `maxSurge` is 0", "maxUnavailable")
 	}
 }
 
-func daemonRollout(c *checker, update, _ document.Value) {
+func checkDaemonRollout(c *checker, update, _ document.Value) {
 	surge := update.Get("maxSurge")
 	fewer, more := intOrPercent(update.Get("maxUnavailable")) != 0, intOrPercent(surge) != 0
 	switch {
@@ -37,7 +37,7 @@ func daemonRollout(c *checker, update, _ document.Value) {
 	}
 }
 
-func revisionData(c *checker, data, _ document.Value) {
+func checkRevisionData(c *checker, data, _ document.Value) {
 	if isAbsentOrNull(data) {
 		c.required("data is mandatory")
 	} else if data.Kind() != document.Map {
@@ -45,9 +45,9 @@ func revisionData(c *checker, data, _ document.Value) {
 	}
 }
 
-func cronJobName(c *checker, now, _ document.Value) {
-	if len(now.Text()) > 52 {
-		c.invalid(now.Text(), "must be no more than 52 characters")
+func checkCronJobName(c *checker, value, _ document.Value) {
+	if len(value.Text()) > 52 {
+		c.invalid(value.Text(), "must be no more than 52 characters")
 	}
 }
 
@@ -65,22 +65,22 @@ func scheduleProblems(schedule string) (problems []string) {
 	return nil
 }
 
-func scheduleZone(c *checker, now, old document.Value) {
-	if !strings.Contains(now.Text(), "TZ") {
+func checkScheduleZone(c *checker, value, old document.Value) {
+	if !strings.Contains(value.Text(), "TZ") {
 		return
 	}
-	zone := c.innermost().Get("timeZone")
+	zone := c.innermostValue().Get("timeZone")
 	switch tolerated := strings.Contains(old.Text(), "TZ"); {
 	case !tolerated:
-		c.invalid(now.Text(), "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")
+		c.invalid(value.Text(), "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")
 	case !isAbsentOrNull(zone):
-		c.invalid(now.Text(), "cannot use both timeZone field and TZ or CRON_TZ in schedule")
+		c.invalid(value.Text(), "cannot use both timeZone field and TZ or CRON_TZ in schedule")
 	}
 }
 
 var zonePart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z\.\-_0-9+]{1,14}$`) })
 
-func cronTimeZone(c *checker, spec, old document.Value) {
+func checkCronTimeZone(c *checker, spec, old document.Value) {
 	zone := spec.Get("timeZone")
 	if isAbsentOrNull(zone) || c.updating && old.Get("timeZone").Text() == zone.Text() {
 		return
@@ -113,8 +113,8 @@ func (book *rulebook) makeStatefulTemplate(args []string) (check, error) {
 	if len(args) > 0 || template == nil {
 		return nil, fmt.Errorf("expected no arguments and a type PodTemplateSpec, received %q", args)
 	}
-	return func(c *checker, now, old document.Value) bool {
-		c.run(template, statefulSetTemplate(now, c.innermost().Get("volumeClaimTemplates")), old)
+	return func(c *checker, value, old document.Value) bool {
+		c.run(template, statefulSetTemplate(value, c.innermostValue().Get("volumeClaimTemplates")), old)
 		return true
 	}, nil
 }
