@@ -31,21 +31,21 @@ const defaultUtilization = 80
 // autoscalerV2ToV1 converts a HorizontalPodAutoscaler from autoscaling/v2 to autoscaling/v1: the first CPU utilization
 // metric becomes targetCPUUtilizationPercentage, and fields that v1 does not define become annotations.
 func autoscalerV2ToV1(doc document.Value) document.Value {
-	spec, status, annotations := doc.Get("spec"), doc.Get("status"), withoutConversionAnnotations(doc.Lookup("metadata", "annotations"))
+	spec, status, annotations := doc.Get("spec"), doc.Get("status"), removeConversionAnnotations(doc.Lookup("metadata", "annotations"))
 	var percentage, current document.Value
 	var others []document.Value
 	for _, m := range spec.Get("metrics").Items() {
 		utilization := cpuUtilization(m, "target")
 		switch {
 		case utilization.IsAbsent():
-			others = append(others, metricV1(m, metricSpecs))
+			others = append(others, metricToV1(m, metricSpecs))
 		case percentage.IsAbsent():
 			percentage = utilization
 		}
 	}
 	var currents []document.Value
 	for _, m := range status.Get("currentMetrics").Items() {
-		currents = append(currents, metricV1(m, metricStatuses))
+		currents = append(currents, metricToV1(m, metricStatuses))
 		if utilization := cpuUtilization(m, "current"); !utilization.IsAbsent() {
 			current = utilization
 		}
@@ -53,7 +53,7 @@ func autoscalerV2ToV1(doc document.Value) document.Value {
 	annotations = setAnnotationList(annotations, metricsAnnotation, others)
 	annotations = setAnnotationList(annotations, currentMetricsAnnotation, currents)
 	if b := spec.Get("behavior"); b.Kind() == document.Map {
-		annotations = annotations.With(behaviorAnnotation, document.NewString(behaviorText(b)))
+		annotations = annotations.With(behaviorAnnotation, document.NewString(formatBehavior(b)))
 	}
 	var conditions []document.Value
 	for _, c := range status.Get("conditions").Items() {
@@ -63,10 +63,10 @@ func autoscalerV2ToV1(doc document.Value) document.Value {
 		conditions = append(conditions, c)
 	}
 	annotations = setAnnotationList(annotations, conditionsAnnotation, conditions)
-	spec = withRequiredFields(spec).Without("metrics").Without("behavior").With("targetCPUUtilizationPercentage", percentage)
+	spec = addRequiredFields(spec).Without("metrics").Without("behavior").With("targetCPUUtilizationPercentage", percentage)
 	status = status.Without("currentMetrics").Without("conditions").With("currentCPUUtilizationPercentage", current)
 	status = withZero(withZero(status, "currentReplicas"), "desiredReplicas")
-	return withAnnotations(doc, annotations).With("spec", spec).With("status", status)
+	return setAnnotations(doc, annotations).With("spec", spec).With("status", status)
 }
 
 // autoscalerV1ToV2 converts a HorizontalPodAutoscaler from autoscaling/v1 to autoscaling/v2; it is the inverse of
@@ -75,7 +75,7 @@ func autoscalerV1ToV2(doc document.Value) document.Value {
 	spec, status, annotations := doc.Get("spec"), doc.Get("status"), doc.Lookup("metadata", "annotations")
 	metrics, _ := annotationList(annotations, metricsAnnotation)
 	for i, m := range metrics {
-		metrics[i] = metricV2(m, metricSpecs)
+		metrics[i] = metricToV2(m, metricSpecs)
 	}
 	switch percentage := spec.Get("targetCPUUtilizationPercentage"); {
 	case !isEmpty(percentage):
@@ -85,14 +85,14 @@ func autoscalerV1ToV2(doc document.Value) document.Value {
 	}
 	currents, ok := annotationList(annotations, currentMetricsAnnotation)
 	for i, m := range currents {
-		currents[i] = metricV2(m, metricStatuses)
+		currents[i] = metricToV2(m, metricStatuses)
 	}
 	if percentage := status.Get("currentCPUUtilizationPercentage"); !ok && !isEmpty(percentage) {
 		currents = append(currents, cpuMetric("current", percentage, false))
 	}
 	conditions, _ := annotationList(annotations, conditionsAnnotation)
-	spec = withRequiredFields(spec).Without("targetCPUUtilizationPercentage").With("metrics", document.NewList(metrics...))
-	spec = spec.With("behavior", behaviorOf(annotations.Get(behaviorAnnotation).Text()))
+	spec = addRequiredFields(spec).Without("targetCPUUtilizationPercentage").With("metrics", document.NewList(metrics...))
+	spec = spec.With("behavior", parseBehavior(annotations.Get(behaviorAnnotation).Text()))
 	status = withZero(status.Without("currentCPUUtilizationPercentage"), "desiredReplicas")
 	if n, ok := status.Get("currentReplicas").Int64(); ok && n == 0 {
 		status = status.Without("currentReplicas")
@@ -104,13 +104,13 @@ func autoscalerV1ToV2(doc document.Value) document.Value {
 	if len(conditions) > 0 {
 		status = status.With("conditions", document.NewList(conditions...))
 	}
-	return withAnnotations(doc, withoutConversionAnnotations(annotations)).With("spec", spec).With("status", status)
+	return setAnnotations(doc, removeConversionAnnotations(annotations)).With("spec", spec).With("status", status)
 }
 
-// withRequiredFields returns a spec in which absent required fields (maxReplicas, and the kind and name of scaleTargetRef)
+// addRequiredFields returns a spec in which absent required fields (maxReplicas, and the kind and name of scaleTargetRef)
 // are set to zero values, as in Kubernetes' conversion. A required field that an applier no longer applies thus remains in
 // the object.
-func withRequiredFields(spec document.Value) document.Value {
+func addRequiredFields(spec document.Value) document.Value {
 	spec = withZero(spec, "maxReplicas")
 	target := spec.Get("scaleTargetRef")
 	if !target.Get("kind").IsAbsent() && !target.Get("name").IsAbsent() {
@@ -158,15 +158,15 @@ func cpuMetric(field string, percentage document.Value, typed bool) document.Val
 	)
 }
 
-func withAnnotations(doc, annotations document.Value) document.Value {
+func setAnnotations(doc, annotations document.Value) document.Value {
 	if annotations.Len() == 0 {
 		annotations = document.Value{}
 	}
-	return withoutEmpty(put(doc, annotations, "metadata", "annotations"))
+	return removeEmptyMetadata(put(doc, annotations, "metadata", "annotations"))
 }
 
-// withoutEmpty removes empty finalizers, labels and ownerReferences from the metadata, as Kubernetes' conversion does.
-func withoutEmpty(doc document.Value) document.Value {
+// removeEmptyMetadata removes empty finalizers, labels and ownerReferences from the metadata, as Kubernetes' conversion does.
+func removeEmptyMetadata(doc document.Value) document.Value {
 	for _, name := range []string{"finalizers", "labels", "ownerReferences"} {
 		if v := doc.Lookup("metadata", name); !v.IsAbsent() && isEmpty(v) {
 			doc = put(doc, document.Value{}, "metadata", name)
@@ -175,7 +175,7 @@ func withoutEmpty(doc document.Value) document.Value {
 	return doc
 }
 
-func withoutConversionAnnotations(annotations document.Value) document.Value {
+func removeConversionAnnotations(annotations document.Value) document.Value {
 	for _, name := range conversionAnnotations {
 		if !annotations.Get(name).IsAbsent() {
 			annotations = annotations.Without(name)
@@ -225,7 +225,7 @@ type scalingPolicy struct {
 	Value, PeriodSeconds int32
 }
 
-func behaviorText(v document.Value) string {
+func formatBehavior(v document.Value) string {
 	var b behavior
 	if json.Unmarshal([]byte(v.JSON()), &b) != nil {
 		return "null" // unreachable: validation rejects the value before conversion
@@ -237,9 +237,9 @@ func behaviorText(v document.Value) string {
 	return string(text)
 }
 
-// behaviorOf parses the annotation text that behaviorText returns. It returns an absent value if the text is malformed or
+// parseBehavior parses the annotation text that formatBehavior returns. It returns an absent value if the text is malformed or
 // empty.
-func behaviorOf(text string) document.Value {
+func parseBehavior(text string) document.Value {
 	var b behavior
 	if json.Unmarshal([]byte(text), &b) != nil || b == (behavior{}) {
 		return document.Value{}

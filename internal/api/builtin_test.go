@@ -39,7 +39,7 @@ func TestBuiltin(t *testing.T) {
 }
 
 func TestKindNames(t *testing.T) {
-	k := readKind(t, `kind Deployment
+	k := mustParseKind(t, `kind Deployment
     group: apps
     versions: v1
     scope: namespaced
@@ -54,7 +54,7 @@ func TestKindNames(t *testing.T) {
 	if strings.Join(k.ShortNames, " ") != "deploy dp" || strings.Join(k.Subresources, " ") != "scale status" || !k.Namespaced || k.CreateOnly {
 		t.Errorf("kind Deployment: got %+v, want short names deploy dp, subresources scale status, namespaced, all verbs", k)
 	}
-	core := readKind(t, `kind Node
+	core := mustParseKind(t, `kind Node
     group: core
     versions: v1 v2
     deprecated: v1 "use v2" removed in 1.40
@@ -72,17 +72,17 @@ func TestKindNames(t *testing.T) {
 	}
 }
 
-// readKind parses the text of a kind file.
-func readKind(t *testing.T, text string) *Kind {
+// mustParseKind parses the text of a kind file.
+func mustParseKind(t *testing.T, text string) *Kind {
 	t.Helper()
-	k, err := tryKind(text)
+	k, err := parseKind(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return k
 }
 
-func tryKind(text string) (*Kind, error) {
+func parseKind(text string) (*Kind, error) {
 	group := regexp.MustCompile(`group: (\S+)`).FindStringSubmatch(text)
 	name := regexp.MustCompile(`kind (\S+)`).FindStringSubmatch(text)
 	set, err := kinds.Read(fstest.MapFS{group[1] + "/" + strings.ToLower(name[1]) + ".kind": {Data: []byte(text)}})
@@ -116,11 +116,11 @@ func TestInvalidKinds(t *testing.T) {
 		"reset fields:\n          main spec": `apps/deployment.kind:6: expected an indent of a multiple of 4 spaces`,
 	} {
 		text = "kind Deployment\n    group: apps\n    versions: v1\n\n    " + text + "\n"
-		if _, err := tryKind(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parseKind(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error of %q = %v, want %q", text, err, want)
 		}
 	}
-	if _, err := tryKind("kind Deployment\n    group: apps\n"); err == nil || !strings.Contains(err.Error(), `apps/deployment.kind:1: expected the property "plural"`) {
+	if _, err := parseKind("kind Deployment\n    group: apps\n"); err == nil || !strings.Contains(err.Error(), `apps/deployment.kind:1: expected the property "plural"`) {
 		t.Errorf("kind file without required properties: got error %v, want one about the property plural", err)
 	}
 }

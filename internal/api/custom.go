@@ -42,9 +42,9 @@ func nextCustomGeneration(endpoint string, obj, live document.Value) int64 {
 	if live.IsAbsent() {
 		return 1
 	}
-	now, _ := live.Lookup("metadata", "generation").Int64()
+	generation, _ := live.Lookup("metadata", "generation").Int64()
 	if endpoint == StatusSubresource || document.Equal(obj.Without("metadata"), live.Without("metadata")) {
-		return now
+		return generation
 	}
-	return now + 1
+	return generation + 1
 }

@@ -11,24 +11,24 @@ func (k *Kind) dropDisabledFields(obj, live document.Value) document.Value {
 		return obj
 	}
 	spec, old := obj.Lookup(k.podSpec...), live.Lookup(k.podSpec...)
-	now := spec
+	changed := spec
 	for _, name := range []string{"clusterTrustBundle", "podCertificate"} {
 		if !hasProjectedSource(old, name) && hasProjectedSource(spec, name) {
-			now = putItems(now, func(volume document.Value) document.Value {
+			changed = putItems(changed, func(volume document.Value) document.Value {
 				return putItems(volume, removeField(name), "projected", "sources")
 			}, "volumes")
 		}
 	}
-	if !isAbsentOrNull(now.Get("schedulingGroup")) && isAbsentOrNull(old.Get("schedulingGroup")) {
-		now = now.Without("schedulingGroup")
+	if !isAbsentOrNull(changed.Get("schedulingGroup")) && isAbsentOrNull(old.Get("schedulingGroup")) {
+		changed = changed.Without("schedulingGroup")
 	}
 	if hasStopSignal(spec) && !hasStopSignal(old) {
-		now = withoutStopSignals(now)
+		changed = removeStopSignals(changed)
 	}
-	if document.Same(now, spec) {
+	if document.Same(changed, spec) {
 		return obj
 	}
-	return put(obj, now, k.podSpec...)
+	return put(obj, changed, k.podSpec...)
 }
 
 // hasProjectedSource reports whether a projected volume of a pod spec has a source of the named type, such as
@@ -68,7 +68,7 @@ func hasStopSignal(spec document.Value) bool {
 	return false
 }
 
-func withoutStopSignals(spec document.Value) document.Value {
+func removeStopSignals(spec document.Value) document.Value {
 	for _, list := range containerLists {
 		spec = putItems(spec, func(container document.Value) document.Value {
 			lifecycle := container.Get("lifecycle")
@@ -88,17 +88,17 @@ func withoutStopSignals(spec document.Value) document.Value {
 // prepareNode removes spec.configSource, the source of dynamic kubelet configuration, which Kubernetes no longer supports.
 // It is retained if it is set in the live node.
 func prepareNode(obj, live document.Value, _ Write) document.Value {
-	return withoutNew(obj, live, "spec", "configSource")
+	return dropNewField(obj, live, "spec", "configSource")
 }
 
 // prepareNodeStatus removes spec.configSource as prepareNode does, and status.config, the status of dynamic kubelet
 // configuration. Each is retained if it is set in the live node.
 func prepareNodeStatus(obj, live document.Value, w Write) document.Value {
-	return withoutNew(prepareNode(obj, live, w), live, "status", "config")
+	return dropNewField(prepareNode(obj, live, w), live, "status", "config")
 }
 
-// withoutNew returns an object without the field parent.name, unless the field is set in the live object.
-func withoutNew(obj, live document.Value, parent, name string) document.Value {
+// dropNewField returns an object without the field parent.name, unless the field is set in the live object.
+func dropNewField(obj, live document.Value, parent, name string) document.Value {
 	if obj.Lookup(parent, name).IsAbsent() || !isAbsentOrNull(live.Lookup(parent, name)) {
 		return obj
 	}

@@ -26,21 +26,21 @@ func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 		}
 		return sent
 	}
-	now, _ := live.Lookup("metadata", "generation").Int64()
+	generation, _ := live.Lookup("metadata", "generation").Int64()
 	if endpoint == StatusSubresource {
-		return now // the status endpoint ignores the fields in Counted, except annotations
+		return generation // the status endpoint ignores the fields in Counted, except annotations
 	}
 	for _, path := range k.Generation.Counted {
 		if !semanticEqual(obj.Lookup(path...), live.Lookup(path...)) {
-			return now + 1
+			return generation + 1
 		}
 	}
-	return now
+	return generation
 }
 
-// withNextGeneration returns an object in which metadata.generation is set to the result of NextGeneration, or removed if
+// setNextGeneration returns an object in which metadata.generation is set to the result of NextGeneration, or removed if
 // that is 0.
-func (k *Kind) withNextGeneration(endpoint string, obj, live document.Value) document.Value {
+func (k *Kind) setNextGeneration(endpoint string, obj, live document.Value) document.Value {
 	next, sent := k.NextGeneration(endpoint, obj, live), obj.Lookup("metadata", "generation")
 	switch n, ok := sent.Int64(); {
 	case next == 0 && sent.IsAbsent(), next != 0 && ok && n == next:
@@ -54,35 +54,35 @@ func (k *Kind) withNextGeneration(endpoint string, obj, live document.Value) doc
 // semanticEqual reports whether two values are semantically equal, like apimachinery's equality.Semantic: an absent value,
 // null, and an empty list or map are equal to each other.
 func semanticEqual(a, b document.Value) bool {
-	return document.Equal(a, b) || isEmpty(a) && isEmpty(b) || nestedEqual(a, b)
+	return document.Equal(a, b) || isEmpty(a) && isEmpty(b) || equalNested(a, b)
 }
 
-// nestedEqual reports whether two values inside a list or map are semantically equal. Unlike at the top level, {} differs
+// equalNested reports whether two values inside a list or map are semantically equal. Unlike at the top level, {} differs
 // from an absent field there, because an empty struct often selects a member of a union, such as emptyDir: {}.
-func nestedEqual(a, b document.Value) bool {
+func equalNested(a, b document.Value) bool {
 	switch {
 	case a.Kind() != b.Kind():
 		return isEmpty(a) && isEmpty(b) && a.Kind() != document.Map && b.Kind() != document.Map
 	case a.Kind() == document.List:
-		return a.Len() == b.Len() && itemsEqual(a, b)
+		return a.Len() == b.Len() && equalItems(a, b)
 	case a.Kind() == document.Map:
-		return fieldsIncluded(a, b) && fieldsIncluded(b, a)
+		return includesFields(a, b) && includesFields(b, a)
 	}
 	return document.Equal(a, b)
 }
 
-func itemsEqual(a, b document.Value) bool {
+func equalItems(a, b document.Value) bool {
 	for i, item := range a.Items() {
-		if !nestedEqual(item, b.At(i)) {
+		if !equalNested(item, b.At(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-func fieldsIncluded(a, b document.Value) bool {
+func includesFields(a, b document.Value) bool {
 	for name, value := range a.Fields() {
-		if other := b.Get(name); !document.Same(value, other) && !nestedEqual(value, other) {
+		if other := b.Get(name); !document.Same(value, other) && !equalNested(value, other) {
 			return false
 		}
 	}

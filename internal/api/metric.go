@@ -40,8 +40,8 @@ var (
 	}
 )
 
-// metricV1 converts a metric from its v2 form to its form in the annotations of v1. fields is metricSpecs or metricStatuses.
-func metricV1(metric document.Value, fields map[string][]metricField) document.Value {
+// metricToV1 converts a metric from its v2 form to its form in the annotations of v1. fields is metricSpecs or metricStatuses.
+func metricToV1(metric document.Value, fields map[string][]metricField) document.Value {
 	return mapMetric(metric, fields, func(source document.Value, fields []metricField, _ string) document.Value {
 		doc := document.NewMap()
 		for _, f := range fields {
@@ -55,8 +55,8 @@ func metricV1(metric document.Value, fields map[string][]metricField) document.V
 	})
 }
 
-// metricV2 converts a metric from its form in the annotations of v1 to its v2 form. fields is metricSpecs or metricStatuses.
-func metricV2(metric document.Value, fields map[string][]metricField) document.Value {
+// metricToV2 converts a metric from its form in the annotations of v1 to its v2 form. fields is metricSpecs or metricStatuses.
+func metricToV2(metric document.Value, fields map[string][]metricField) document.Value {
 	return mapMetric(metric, fields, func(source document.Value, fields []metricField, name string) document.Value {
 		doc := document.NewMap()
 		for _, f := range fields {
@@ -67,7 +67,7 @@ func metricV2(metric document.Value, fields map[string][]metricField) document.V
 			doc = put(doc, v, strings.Split(f.v2, ".")...)
 		}
 		if target := doc.Get("target"); target.Kind() == document.Map {
-			doc = doc.With("target", withTargetType(name, target))
+			doc = doc.With("target", setTargetType(name, target))
 		}
 		return doc
 	})
@@ -82,9 +82,9 @@ func mapMetric(metric document.Value, fields map[string][]metricField, convert f
 	return metric
 }
 
-// withTargetType returns a v2 metric target with the field type, which v1 does not define: it is derived from the metric type
+// setTargetType returns a v2 metric target with the field type, which v1 does not define: it is derived from the metric type
 // and from the values that are set.
-func withTargetType(metric string, target document.Value) document.Value {
+func setTargetType(metric string, target document.Value) document.Value {
 	value, average, utilization := target.Get("value"), target.Get("averageValue"), target.Get("averageUtilization")
 	kind := "AverageValue"
 	switch metric {

@@ -17,8 +17,8 @@ import (
 // ScaleVersion is the apiVersion of Scale objects.
 const ScaleVersion = "autoscaling/v1"
 
-// replicas is the path of the writable field of a Scale. In built-in kinds with a scale subresource the path is the same.
-var replicas = fieldset.Names("spec", "replicas")
+// replicasPath is the path of the writable field of a Scale. In built-in kinds with a scale subresource the path is the same.
+var replicasPath = fieldset.Names("spec", "replicas")
 
 // ScalePaths holds the paths of the fields of an object that the object's Scale shows: spec.replicas, status.replicas and
 // status.selector of the Scale. Selector is nil if the Scale has no selector.
@@ -36,7 +36,7 @@ func (k *Kind) scalePaths(apiVersion string) *ScalePaths {
 
 // replicasAt returns the path of the replicas field in objects at an apiVersion; ok is false if the kind has no scale
 // subresource at that version.
-func (k *Kind) replicasAt(apiVersion string) (at fieldset.Path, ok bool) {
+func (k *Kind) replicasAt(apiVersion string) (path fieldset.Path, ok bool) {
 	if _, known := k.Topology(apiVersion); !known {
 		return nil, false
 	}
@@ -92,7 +92,7 @@ func (k *Kind) ScaleOf(obj document.Value) (document.Value, error) {
 func (k *Kind) WithScale(obj, scale document.Value) document.Value {
 	n, _ := scale.Lookup("spec", "replicas").Int64()
 	at := k.scalePaths(obj.Get("apiVersion").Text()).Replicas
-	if now, ok := obj.Lookup(at...).Int64(); ok && now == n {
+	if value, ok := obj.Lookup(at...).Int64(); ok && value == n {
 		return obj
 	}
 	return put(obj, document.NewInt(n), at...)
@@ -182,7 +182,7 @@ func (k *Kind) ScaleEntries(object []apply.Entry) ([]apply.Entry, error) {
 			return nil, err
 		}
 		if fields.Has(at) {
-			e.APIVersion, e.FieldsV1 = ScaleVersion, fieldset.New(replicas).FieldsV1()
+			e.APIVersion, e.FieldsV1 = ScaleVersion, fieldset.New(replicasPath).FieldsV1()
 			entries = append(entries, e)
 		}
 	}
@@ -230,7 +230,7 @@ func (k *Kind) MergeScaleEntries(objectEntries, scaleEntries []apply.Entry, apiV
 		if err != nil {
 			return nil, err
 		}
-		if fields.Has(replicas) {
+		if fields.Has(replicasPath) {
 			e.APIVersion, e.FieldsV1, e.Time = apiVersion, fieldset.New(at).FieldsV1(), times[id].Time
 			entries[id] = e
 		}

@@ -155,7 +155,7 @@ func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) docum
 	if p, ok := k.Definition.(Preparer); ok {
 		obj = p.Prepare(endpoint, obj, live)
 	}
-	return k.withNextGeneration(endpoint, obj, live)
+	return k.setNextGeneration(endpoint, obj, live)
 }
 
 // Preparer is implemented by a Definition that sets fields of its objects before they are stored.
@@ -208,11 +208,11 @@ func mapItems(v document.Value, change func(item document.Value) document.Value)
 // putItems returns a document in which each item of the list at a path is replaced by the result of change. A document
 // without a list at the path is returned unchanged.
 func putItems(doc document.Value, change func(item document.Value) document.Value, path ...string) document.Value {
-	now := doc.Lookup(path...)
-	if now.Kind() != document.List {
+	value := doc.Lookup(path...)
+	if value.Kind() != document.List {
 		return doc
 	}
-	return put(doc, mapItems(now, change), path...)
+	return put(doc, mapItems(value, change), path...)
 }
 
 // kubernetesFinalizer is the namespace controller's finalizer in spec.finalizers of a namespace.
@@ -261,11 +261,11 @@ func preparePersistentVolumeForCreate(obj, _ document.Value, w Write) document.V
 // preparePersistentVolumeStatus sets status.lastPhaseTransitionTime: to the time of the request if the phase changes, and
 // to its value in the live object if the phase does not change. A new time in the request takes precedence.
 func preparePersistentVolumeStatus(obj, live document.Value, w Write) document.Value {
-	then, now := live.Lookup("status", "lastPhaseTransitionTime"), obj.Lookup("status", "lastPhaseTransitionTime")
+	then, value := live.Lookup("status", "lastPhaseTransitionTime"), obj.Lookup("status", "lastPhaseTransitionTime")
 	switch samePhase := live.Lookup("status", "phase").Text() == obj.Lookup("status", "phase").Text(); {
-	case samePhase && isEmpty(now):
+	case samePhase && isEmpty(value):
 		return put(obj, then, "status", "lastPhaseTransitionTime")
-	case !samePhase && (isEmpty(now) || document.Equal(now, then)):
+	case !samePhase && (isEmpty(value) || document.Equal(value, then)):
 		return put(obj, timestamp(w.Time), "status", "lastPhaseTransitionTime")
 	}
 	return obj

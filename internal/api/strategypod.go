@@ -19,8 +19,8 @@ func preparePodForCreate(obj, _ document.Value, w Write) document.Value {
 	for _, affinity := range []string{"podAffinity", "podAntiAffinity"} {
 		obj = putItems(obj, term, "spec", "affinity", affinity, "requiredDuringSchedulingIgnoredDuringExecution")
 		obj = putItems(obj, func(weighted document.Value) document.Value {
-			now := weighted.Get("podAffinityTerm")
-			if changed := term(now); !document.Same(now, changed) {
+			podAffinityTerm := weighted.Get("podAffinityTerm")
+			if changed := term(podAffinityTerm); !document.Same(podAffinityTerm, changed) {
 				return weighted.With("podAffinityTerm", changed)
 			}
 			return weighted
@@ -78,7 +78,7 @@ func preparePodStatus(obj, live document.Value, _ Write) document.Value {
 	if obj.Lookup("status", "qosClass").Text() == "" {
 		obj = put(obj, live.Lookup("status", "qosClass"), "status", "qosClass")
 	}
-	if !hasObserved(obj.Get("status")) {
+	if !hasObservedGeneration(obj.Get("status")) {
 		obj = put(obj, live.Lookup("status", "observedGeneration"), "status", "observedGeneration")
 	}
 	observed := map[string][]document.Value{}
@@ -93,14 +93,14 @@ func preparePodStatus(obj, live document.Value, _ Write) document.Value {
 		}
 		then := observed[name][0]
 		observed[name] = observed[name][1:]
-		if hasObserved(c) || then.IsAbsent() {
+		if hasObservedGeneration(c) || then.IsAbsent() {
 			return c
 		}
 		return c.With("observedGeneration", then)
 	}, "status", "conditions")
 }
 
-func hasObserved(v document.Value) bool {
+func hasObservedGeneration(v document.Value) bool {
 	n, _ := v.Get("observedGeneration").Int64()
 	return n != 0
 }
@@ -116,9 +116,9 @@ func setAppArmorProfiles(obj document.Value) document.Value {
 	if annotations.Len() == 0 || spec.Lookup("os", "name").Text() == "windows" {
 		return obj
 	}
-	ofPod, now := spec.Lookup("securityContext", "appArmorProfile"), spec
+	ofPod, result := spec.Lookup("securityContext", "appArmorProfile"), spec
 	for _, list := range containerLists {
-		now = putItems(now, func(container document.Value) document.Value {
+		result = putItems(result, func(container document.Value) document.Value {
 			profile := annotatedProfile(annotations.Get(appArmorAnnotation + container.Get("name").Text()).Text())
 			if profile.IsAbsent() || document.Equal(profile, ofPod) || !isAbsentOrNull(container.Lookup("securityContext", "appArmorProfile")) {
 				return container
@@ -126,10 +126,10 @@ func setAppArmorProfiles(obj document.Value) document.Value {
 			return put(container, profile, "securityContext", "appArmorProfile")
 		}, list)
 	}
-	if document.Same(now, spec) {
+	if document.Same(result, spec) {
 		return obj
 	}
-	return obj.With("spec", now)
+	return obj.With("spec", result)
 }
 
 // maxProfileLength is the maximum length of localhostProfile, in bytes.

@@ -73,15 +73,15 @@ func conditionsOf(obj document.Value, name string) (found []document.Value) {
 // setConditionTimes sets lastUpdateTime and lastTransitionTime of the conditions that lack them. lastTransitionTime of a
 // condition whose status is unchanged is that of the live object.
 func setConditionTimes(obj, live document.Value, w Write) document.Value {
-	now := timestamp(w.Time)
+	requestTime := timestamp(w.Time)
 	return putItems(obj, func(c document.Value) document.Value {
 		if isEmpty(c.Get("lastUpdateTime")) {
-			c = c.With("lastUpdateTime", now)
+			c = c.With("lastUpdateTime", requestTime)
 		}
 		if !isEmpty(c.Get("lastTransitionTime")) {
 			return c
 		}
-		since := now
+		since := requestTime
 		for _, before := range conditionsOf(live, c.Get("type").Text()) {
 			if t := before.Get("lastTransitionTime"); before.Get("status").Text() == c.Get("status").Text() && !isEmpty(t) {
 				since = t

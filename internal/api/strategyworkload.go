@@ -43,7 +43,7 @@ var templateGeneration = []string{"metadata", "annotations", "deprecated.daemons
 
 // prepareDaemonSetForCreate sets the template generation to 1, unless the request sets it to a larger number.
 func prepareDaemonSetForCreate(obj, _ document.Value, _ Write) document.Value {
-	return withTemplateGeneration(obj, max(1, templateGenerationOf(obj)))
+	return setTemplateGeneration(obj, max(1, templateGenerationOf(obj)))
 }
 
 // prepareDaemonSetForUpdate increments the template generation if the template has changed.
@@ -52,10 +52,10 @@ func prepareDaemonSetForUpdate(obj, live document.Value, _ Write) document.Value
 	if !semanticEqual(obj.Lookup("spec", "template"), live.Lookup("spec", "template")) {
 		n++
 	}
-	return withTemplateGeneration(obj, n)
+	return setTemplateGeneration(obj, n)
 }
 
-func withTemplateGeneration(obj document.Value, n int64) document.Value {
+func setTemplateGeneration(obj document.Value, n int64) document.Value {
 	if text := strconv.FormatInt(n, 10); obj.Lookup(templateGeneration...).Text() != text {
 		return put(obj, document.NewString(text), templateGeneration...)
 	}

@@ -35,12 +35,12 @@ func NewWriteGate() *WriteGate {
 // Enter registers a writer, which must call Leave if Enter returns nil. While the gate is blocked, Enter waits. gone, if not
 // nil, returns a channel that is closed when the client disconnects. Enter returns ErrReplaced if the gate is closed,
 // ctx.Err() if ctx is done while Enter waits, and context.Canceled if the client disconnects while Enter waits.
-func (u *WriteGate) Enter(ctx context.Context, gone func() <-chan struct{}) error {
-	if u == nil {
+func (g *WriteGate) Enter(ctx context.Context, gone func() <-chan struct{}) error {
+	if g == nil {
 		return nil
 	}
 	for {
-		blocked, err := u.tryEnter()
+		blocked, err := g.tryEnter()
 		if blocked == nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (u *WriteGate) Enter(ctx context.Context, gone func() <-chan struct{}) erro
 		}
 		select {
 		case <-blocked:
-		case <-u.lifetime.Done():
+		case <-g.lifetime.Done():
 		case <-disconnected:
 			return context.Canceled
 		case <-ctx.Done():
@@ -61,62 +61,62 @@ func (u *WriteGate) Enter(ctx context.Context, gone func() <-chan struct{}) erro
 
 // tryEnter registers a writer and returns nil, nil. If the gate is blocked, it returns a channel that is closed when the
 // gate is unblocked; if the gate is closed, it returns ErrReplaced.
-func (u *WriteGate) tryEnter() (blocked <-chan struct{}, err error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+func (g *WriteGate) tryEnter() (blocked <-chan struct{}, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	switch {
-	case u.lifetime.Err() != nil:
+	case g.lifetime.Err() != nil:
 		return nil, ErrReplaced
-	case u.blocked != nil:
-		return u.blocked, nil
+	case g.blocked != nil:
+		return g.blocked, nil
 	}
-	u.writers++
+	g.writers++
 	return nil, nil
 }
 
 // Leave unregisters a writer that Enter registered.
-func (u *WriteGate) Leave() {
-	if u == nil {
+func (g *WriteGate) Leave() {
+	if g == nil {
 		return
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.writers--; u.writers == 0 {
-		u.idle.Broadcast()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.writers--; g.writers == 0 {
+		g.idle.Broadcast()
 	}
 }
 
 // Block makes Enter wait until release is called, which may be called more than once. When Block is called, there must be no
 // active writers, and the gate must not be blocked already.
-func (u *WriteGate) Block() (release func()) {
+func (g *WriteGate) Block() (release func()) {
 	blocked := make(chan struct{})
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.blocked = blocked
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.blocked = blocked
 	return sync.OnceFunc(func() {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		u.blocked = nil
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.blocked = nil
 		close(blocked)
 	})
 }
 
 // Close makes Enter return ErrReplaced, including calls of Enter that are waiting, and then waits until all active writers
 // have left.
-func (u *WriteGate) Close() {
-	u.cancel()
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for u.writers > 0 {
-		u.idle.Wait()
+func (g *WriteGate) Close() {
+	g.cancel()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.writers > 0 {
+		g.idle.Wait()
 	}
 }
 
 // OnClose calls do in a goroutine of its own when the gate is closed. Calling stop before the gate is closed prevents the call
 // of do; stop reports whether it prevented the call.
-func (u *WriteGate) OnClose(do func()) (stop func() bool) {
-	if u == nil {
+func (g *WriteGate) OnClose(do func()) (stop func() bool) {
+	if g == nil {
 		return func() bool { return true }
 	}
-	return context.AfterFunc(u.lifetime, do)
+	return context.AfterFunc(g.lifetime, do)
 }

@@ -16,12 +16,12 @@ import (
 // defineKind adds the definitions of a kind's objects and of its lists at a version, and returns the names of both.
 func (d *definitionBuilder) defineKind(k *api.Kind, version string) (object, list string) {
 	gv := schema.GroupVersion{Group: k.Group, Version: version}
-	t, ok := d.types.of(gv.WithKind(k.Name))
+	t, ok := d.types.goType(gv.WithKind(k.Name))
 	if !ok {
 		return d.defineCustom(k, gv)
 	}
 	object = d.define(t)
-	if t, ok := d.types.of(gv.WithKind(k.ListName())); ok {
+	if t, ok := d.types.goType(gv.WithKind(k.ListName())); ok {
 		list = d.define(t)
 	}
 	return object, list

@@ -20,8 +20,8 @@ const (
 )
 
 // reference returns the $ref of a definition with the given name in documents of the version.
-func (f openAPIVersion) reference(name string) spec.Ref {
-	if f == openAPIV2 {
+func (v openAPIVersion) reference(name string) spec.Ref {
+	if v == openAPIV2 {
 		return spec.MustCreateRef("#/definitions/" + name)
 	}
 	return spec.MustCreateRef("#/components/schemas/" + name)

@@ -20,24 +20,24 @@ func newDocumentCache() *documentCache {
 }
 
 // page returns the document with the given name and hash. If it is not cached, write builds it.
-func (s *documentCache) page(name, hash string, write func() (*page, error)) (*page, error) {
-	s.mutex.Lock()
-	found := s.documents[name]
+func (c *documentCache) page(name, hash string, write func() (*page, error)) (*page, error) {
+	c.mutex.Lock()
+	found := c.documents[name]
 	if found == nil || found.hash != hash {
 		found = &cachedDocument{hash, sync.OnceValues(write)}
-		s.documents[name] = found
+		c.documents[name] = found
 	}
-	s.mutex.Unlock()
+	c.mutex.Unlock()
 	return found.page()
 }
 
 // retain removes the documents for whose names exists returns false.
-func (s *documentCache) retain(exists func(name string) bool) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	for name := range s.documents {
+func (c *documentCache) retain(exists func(name string) bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for name := range c.documents {
 		if !exists(name) {
-			delete(s.documents, name)
+			delete(c.documents, name)
 		}
 	}
 }

@@ -15,10 +15,10 @@ import (
 
 // documentHash returns a hash of all inputs of the OpenAPI v3 document with the given name. The index of documents contains the
 // hashes; because they are computed from the inputs, the index can be served without building any document.
-func (e *snapshot) documentHash(name string) string {
+func (s *snapshot) documentHash(name string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%t %t %s\n", programID(), e.options.Drop, e.options.Unset, name)
-	for _, served := range e.kindsByDocument()[name] {
+	fmt.Fprintf(h, "%s\n%t %t %s\n", programID(), s.options.Drop, s.options.Unset, name)
+	for _, served := range s.kindsByDocument()[name] {
 		served.writeInputs(h)
 	}
 	return fmt.Sprintf("%X", h.Sum(nil))
@@ -31,16 +31,16 @@ type kindVersion struct {
 }
 
 // writeInputs writes the properties of a kind at a version that affect its OpenAPI v3 document to a hash.
-func (s kindVersion) writeInputs(h io.Writer) {
-	k := s.kind
+func (v kindVersion) writeInputs(h io.Writer) {
+	k := v.kind
 	fmt.Fprintf(h, "%s %s %s %s %t %t %t %t %t %s\n", k.Group, k.Name, k.ListName(), k.Resource, k.Namespaced, k.CreateOnly, k.NoDeleteCollection,
-		k.Custom, k.HasGoType(), strings.Join(k.SubresourcesAt(s.version), ","))
+		k.Custom, k.HasGoType(), strings.Join(k.SubresourcesAt(v.version), ","))
 	if definition, ok := k.Definition.(Schema); ok {
-		schema := definition.SchemaHash(s.version)
+		schema := definition.SchemaHash(v.version)
 		fmt.Fprintf(h, "%x\n", schema)
 	}
 	if definition, ok := k.Definition.(Selectable); ok {
-		fmt.Fprintln(h, strings.Join(definition.SelectableFields(s.version), " "))
+		fmt.Fprintln(h, strings.Join(definition.SelectableFields(v.version), " "))
 	}
 }
 

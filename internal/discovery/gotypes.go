@@ -16,8 +16,8 @@ type goTypes struct{ scheme *runtime.Scheme }
 // takes milliseconds.
 func newGoTypes() goTypes { return goTypes{scheme.Builtin()} }
 
-// of returns the Go type of a kind; false if there is none.
-func (g goTypes) of(gvk schema.GroupVersionKind) (reflect.Type, bool) {
+// goType returns the Go type of a kind; false if there is none.
+func (g goTypes) goType(gvk schema.GroupVersionKind) (reflect.Type, bool) {
 	t, ok := g.scheme.KnownTypes(gvk.GroupVersion())[gvk.Kind]
 	return t, ok
 }

@@ -35,8 +35,8 @@ func sortedStrings(list any) (all []string) {
 }
 
 // mediaIn3 returns the media types of a decoded request body or response in an OpenAPI v3 document, sorted.
-func mediaIn3(holder any) (all []string) {
-	for name := range holder.(map[string]any)["content"].(map[string]any) {
+func mediaIn3(body any) (all []string) {
+	for name := range body.(map[string]any)["content"].(map[string]any) {
 		all = append(all, name)
 	}
 	slices.Sort(all)

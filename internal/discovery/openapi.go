@@ -14,26 +14,26 @@ import (
 )
 
 // findOpenAPI returns the handler of the document at /openapi/NAME; nil if there is none.
-func (e *snapshot) findOpenAPI(name string) http.HandlerFunc {
+func (s *snapshot) findOpenAPI(name string) http.HandlerFunc {
 	switch {
 	case name == "v2":
-		return e.serveOpenAPI2
+		return s.serveOpenAPI2
 	case name == "v3":
-		return e.serveIndex3
+		return s.serveIndex3
 	}
 	name, ok := strings.CutPrefix(name, "v3/")
-	if !ok || !e.hasDocument3(name) {
+	if !ok || !s.hasDocument3(name) {
 		return nil
 	}
-	return func(w http.ResponseWriter, r *http.Request) { e.serveOpenAPI3(w, r, name) }
+	return func(w http.ResponseWriter, r *http.Request) { s.serveOpenAPI3(w, r, name) }
 }
 
-func (e *snapshot) hasDocument3(name string) bool {
-	_, has := e.kindsByDocument()[name]
+func (s *snapshot) hasDocument3(name string) bool {
+	_, has := s.kindsByDocument()[name]
 	return has
 }
 
-func (e *snapshot) serveOpenAPI2(w http.ResponseWriter, r *http.Request) {
+func (s *snapshot) serveOpenAPI2(w http.ResponseWriter, r *http.Request) {
 	form, _, ok := choose(r.Header.Get("Accept"), []string{mediaJSON, mediaOpenAPI2Old, mediaOpenAPI2}, acceptsAnyParameters)
 	if !ok {
 		w.Header().Add("Vary", "Accept")
@@ -44,10 +44,10 @@ func (e *snapshot) serveOpenAPI2(w http.ResponseWriter, r *http.Request) {
 	if form != mediaJSON {
 		form, write = mediaOpenAPI2, writeOpenAPI2Proto
 	}
-	e.serve(w, r, "/openapi/v2 "+form, func() (*page, error) {
-		e.building.Lock()
-		defer e.building.Unlock()
-		return newPage(form, func(w io.Writer) error { return write(w, e.kinds, e.options) })
+	s.serve(w, r, "/openapi/v2 "+form, func() (*page, error) {
+		s.building.Lock()
+		defer s.building.Unlock()
+		return newPage(form, func(w io.Writer) error { return write(w, s.kinds, s.options) })
 	})
 }
 
@@ -67,27 +67,27 @@ func hashedURL(name, hash string) string {
 	return u.String()
 }
 
-func (e *snapshot) serveIndex3(w http.ResponseWriter, r *http.Request) {
-	e.serve(w, r, "/openapi/v3", func() (*page, error) {
+func (s *snapshot) serveIndex3(w http.ResponseWriter, r *http.Request) {
+	s.serve(w, r, "/openapi/v3", func() (*page, error) {
 		index := index3{map[string]address3{}}
-		for name := range e.kindsByDocument() {
-			index.Paths[name] = address3{hashedURL(name, e.documentHash(name))}
+		for name := range s.kindsByDocument() {
+			index.Paths[name] = address3{hashedURL(name, s.documentHash(name))}
 		}
-		e.cache.retain(func(name string) bool { return e.hasDocument3(strings.TrimSuffix(name, protoSuffix)) })
+		s.cache.retain(func(name string) bool { return s.hasDocument3(strings.TrimSuffix(name, protoSuffix)) })
 		return newPage(mediaJSON, func(w io.Writer) error { return encodeJSON(w, index) })
 	})
 }
 
-func (e *snapshot) serveOpenAPI3(w http.ResponseWriter, r *http.Request, name string) {
+func (s *snapshot) serveOpenAPI3(w http.ResponseWriter, r *http.Request, name string) {
 	form, _, ok := choose(r.Header.Get("Accept"), []string{mediaJSON, mediaOpenAPI3, mediaOpenAPI3Old}, acceptsAnyParameters)
 	if !ok {
 		w.Header().Add("Vary", "Accept")
 		w.WriteHeader(http.StatusNotAcceptable)
 		return
 	}
-	p, err := e.document3(name, form)
+	p, err := s.document3(name, form)
 	if err != nil {
-		e.serve(w, r, name, func() (*page, error) { return nil, err })
+		s.serve(w, r, name, func() (*page, error) { return nil, err })
 		return
 	}
 	if hash := r.URL.Query().Get("hash"); hash == p.etag {
@@ -102,28 +102,28 @@ func (e *snapshot) serveOpenAPI3(w http.ResponseWriter, r *http.Request, name st
 }
 
 // document3 returns the OpenAPI v3 document with the given name as JSON, or as protobuf if form is another media type.
-func (e *snapshot) document3(name, form string) (*page, error) {
-	hash := e.documentHash(name)
-	document, err := e.cache.page(name, hash, func() (*page, error) { return e.buildDocument3(name, hash) })
+func (s *snapshot) document3(name, form string) (*page, error) {
+	hash := s.documentHash(name)
+	document, err := s.cache.page(name, hash, func() (*page, error) { return s.buildDocument3(name, hash) })
 	if err != nil || form == mediaJSON {
 		return document, err
 	}
-	return e.cache.page(name+protoSuffix, hash, func() (*page, error) {
-		e.building.Lock()
-		defer e.building.Unlock()
+	return s.cache.page(name+protoSuffix, hash, func() (*page, error) {
+		s.building.Lock()
+		defer s.building.Unlock()
 		return protoDocument3(document)
 	})
 }
 
 // buildDocument3 builds an OpenAPI v3 document as JSON. Concurrent and successive calls share a builder, and thereby the
 // definitions that several documents contain, until the garbage collector frees the builder.
-func (e *snapshot) buildDocument3(name, hash string) (*page, error) {
-	e.building.Lock()
-	defer e.building.Unlock()
-	builder := e.builder3.Value()
+func (s *snapshot) buildDocument3(name, hash string) (*page, error) {
+	s.building.Lock()
+	defer s.building.Unlock()
+	builder := s.builder3.Value()
 	if builder == nil {
-		builder = newOpenAPI3Builder(e.kinds, e.options)
-		e.builder3 = weak.Make(builder)
+		builder = newOpenAPI3Builder(s.kinds, s.options)
+		s.builder3 = weak.Make(builder)
 	}
 	made, err := newPage(mediaJSON, func(w io.Writer) error { return builder.write(w, name) })
 	if err != nil {

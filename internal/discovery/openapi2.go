@@ -59,10 +59,10 @@ func (m *pathBuilder) allPaths(all []*api.Kind) []*path {
 }
 
 // versionPaths returns the paths of the kinds that are served at a GroupVersion.
-func (m *pathBuilder) versionPaths(all []*api.Kind, gv schema.GroupVersion) (paths []*path) {
+func (b *pathBuilder) versionPaths(all []*api.Kind, gv schema.GroupVersion) (paths []*path) {
 	for _, k := range all {
 		if k.Group == gv.Group && k.HasVersion(gv.Version) {
-			paths = append(paths, m.pathsOf(k, gv.Version)...)
+			paths = append(paths, b.pathsOf(k, gv.Version)...)
 		}
 	}
 	return paths

@@ -147,12 +147,12 @@ func (p parameter) declarationProto() *openapi_v2.Parameter {
 
 // addLimits copies the keywords of a schema that restrict values, such as maximum, to a message. Only schemas of custom
 // resources have them.
-func addLimits(made *openapi_v2.Schema, s *spec.Schema) {
-	made.Minimum, made.Maximum, made.MultipleOf = orZero(s.Minimum), orZero(s.Maximum), orZero(s.MultipleOf)
-	made.ExclusiveMinimum, made.ExclusiveMaximum = s.ExclusiveMinimum, s.ExclusiveMaximum
-	made.MinLength, made.MaxLength, made.Pattern = orZero(s.MinLength), orZero(s.MaxLength), s.Pattern
-	made.MinItems, made.MaxItems, made.UniqueItems = orZero(s.MinItems), orZero(s.MaxItems), s.UniqueItems
-	made.MinProperties, made.MaxProperties = orZero(s.MinProperties), orZero(s.MaxProperties)
+func addLimits(message *openapi_v2.Schema, s *spec.Schema) {
+	message.Minimum, message.Maximum, message.MultipleOf = orZero(s.Minimum), orZero(s.Maximum), orZero(s.MultipleOf)
+	message.ExclusiveMinimum, message.ExclusiveMaximum = s.ExclusiveMinimum, s.ExclusiveMaximum
+	message.MinLength, message.MaxLength, message.Pattern = orZero(s.MinLength), orZero(s.MaxLength), s.Pattern
+	message.MinItems, message.MaxItems, message.UniqueItems = orZero(s.MinItems), orZero(s.MaxItems), s.UniqueItems
+	message.MinProperties, message.MaxProperties = orZero(s.MinProperties), orZero(s.MaxProperties)
 }
 
 // orZero returns the value that a pointer refers to; the zero value if the pointer is nil.

@@ -167,18 +167,18 @@ func hash(value any) string {
 
 // reportDifferences calls report with a message for each path at which two decoded JSON values differ; at is the path of the
 // values themselves.
-func reportDifferences(at string, got, want any, report func(string)) {
+func reportDifferences(path string, got, want any, report func(string)) {
 	a, isMap := got.(map[string]any)
 	b, areMaps := want.(map[string]any)
 	if !isMap || !areMaps {
 		if hash(got) != hash(want) {
-			report(fmt.Sprintf("%s: got %.200v, want %.200v", at, got, want))
+			report(fmt.Sprintf("%s: got %.200v, want %.200v", path, got, want))
 		}
 		return
 	}
 	names := maps.Clone(a)
 	maps.Copy(names, b)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		reportDifferences(at+"."+name, a[name], b[name], report)
+		reportDifferences(path+"."+name, a[name], b[name], report)
 	}
 }

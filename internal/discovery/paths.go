@@ -77,33 +77,33 @@ func capital(s string) string {
 }
 
 // documentPath returns the path of a discovery document, whose response has the Go type answer.
-func (m *pathBuilder) documentPath(address, id, tag, description string, media []string, answer reflect.Type) *path {
+func (b *pathBuilder) documentPath(address, id, tag, description string, media []string, answer reflect.Type) *path {
 	return &path{address: address, operations: []*operation{{
 		method: "get", id: id, tag: tag, description: description,
-		consumes: media, produces: media, codes: []int{200}, response: m.define(answer),
+		consumes: media, produces: media, codes: []int{200}, response: b.define(answer),
 	}}}
 }
 
-func (m *pathBuilder) versionPath() *path {
-	return m.documentPath("/version/", "getCodeVersion", "version", "the version of the server", []string{mediaJSON}, reflect.TypeFor[version.Info]())
+func (b *pathBuilder) versionPath() *path {
+	return b.documentPath("/version/", "getCodeVersion", "version", "the version of the server", []string{mediaJSON}, reflect.TypeFor[version.Info]())
 }
 
-func (m *pathBuilder) corePath() *path {
-	return m.documentPath("/api/", "getCoreAPIVersions", "core", "the versions of the core group", aggregatedMedia(), reflect.TypeFor[metav1.APIVersions]())
+func (b *pathBuilder) corePath() *path {
+	return b.documentPath("/api/", "getCoreAPIVersions", "core", "the versions of the core group", aggregatedMedia(), reflect.TypeFor[metav1.APIVersions]())
 }
 
-func (m *pathBuilder) groupsPath() *path {
-	return m.documentPath("/apis/", "getAPIVersions", "apis", "the groups and their versions", aggregatedMedia(), reflect.TypeFor[metav1.APIGroupList]())
+func (b *pathBuilder) groupsPath() *path {
+	return b.documentPath("/apis/", "getAPIVersions", "apis", "the groups and their versions", aggregatedMedia(), reflect.TypeFor[metav1.APIGroupList]())
 }
 
-func (m *pathBuilder) groupPath(group string) *path {
+func (b *pathBuilder) groupPath(group string) *path {
 	id := "get" + capital(tag(group)) + "APIGroup"
-	return m.documentPath("/apis/"+group+"/", id, tag(group), "the versions of the group", aggregatedMedia(), reflect.TypeFor[metav1.APIGroup]())
+	return b.documentPath("/apis/"+group+"/", id, tag(group), "the versions of the group", aggregatedMedia(), reflect.TypeFor[metav1.APIGroup]())
 }
 
-func (m *pathBuilder) resourcesPath(group, version string) *path {
+func (b *pathBuilder) resourcesPath(group, version string) *path {
 	id := "get" + capital(tag(group)) + capital(version) + "APIResources"
-	return m.documentPath(prefix(group, version)+"/", id, tag(group)+"_"+version, "the resources of the group at this version", encoding.MediaTypes(), reflect.TypeFor[metav1.APIResourceList]())
+	return b.documentPath(prefix(group, version)+"/", id, tag(group)+"_"+version, "the resources of the group at this version", encoding.MediaTypes(), reflect.TypeFor[metav1.APIResourceList]())
 }
 
 // kindPaths builds the paths of one kind at one of its versions.
@@ -117,9 +117,9 @@ type kindPaths struct {
 }
 
 // pathsOf returns the paths of a kind at a version: of its collections, objects and subresources.
-func (m *pathBuilder) pathsOf(k *api.Kind, version string) []*path {
-	p := &kindPaths{pathBuilder: m, kind: k, media: mediaOf(k, m.options.Drop), gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
-	p.object, p.list = m.defineKind(k, version)
+func (b *pathBuilder) pathsOf(k *api.Kind, version string) []*path {
+	p := &kindPaths{pathBuilder: b, kind: k, media: mediaOf(k, b.options.Drop), gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
+	p.object, p.list = b.defineKind(k, version)
 	everywhere := prefix(k.Group, version) + "/" + k.Resource
 	p.collection = everywhere
 	if k.Namespaced {
@@ -140,7 +140,7 @@ func (m *pathBuilder) pathsOf(k *api.Kind, version string) []*path {
 	if k.Namespaced {
 		paths = append(paths, p.path(everywhere, p.listing("ForAllNamespaces")))
 	}
-	for _, s := range subresourcesOf(k, version, m.options.Subresources) {
+	for _, s := range subresourcesOf(k, version, b.options.Subresources) {
 		paths = append(paths, p.subresource(s))
 	}
 	return paths
@@ -171,7 +171,7 @@ func (p *kindPaths) subresource(s api.SubresourceInfo) *path {
 	object, gvk := p.object, p.gvk
 	if !s.Body.Empty() {
 		gvk = s.Body
-		body, ok := p.types.of(gvk)
+		body, ok := p.types.goType(gvk)
 		if !ok {
 			// unreachable: the list of subresources is constant, and tests build the documents of all of them
 			panic(fmt.Sprintf("subresource %s: no Go type of its body %v", s.Name, gvk))
@@ -212,10 +212,10 @@ func (p *kindPaths) operation(method, action, verb, subresource, description str
 	}
 }
 
-func (p *kindPaths) listing(where string) *operation {
+func (p *kindPaths) listing(address string) *operation {
 	o := p.operation("get", "list", "list%s%s", "", "lists or watches objects of kind %s")
-	if where != "" {
-		o.id = strings.Replace(o.id, "Namespaced", "", 1) + where
+	if address != "" {
+		o.id = strings.Replace(o.id, "Namespaced", "", 1) + address
 	}
 	o.parameters, o.produces, o.response = p.parameters.forList, p.media.listings, p.list
 	return o

@@ -44,66 +44,66 @@ func newSnapshot(all []*api.Kind, options Options, cache *documentCache) *snapsh
 }
 
 // page returns the page that is cached under a key. If there is none, build builds it.
-func (e *snapshot) page(key string, build func() (*page, error)) (*page, error) {
-	e.mutex.Lock()
-	cached := e.pages[key]
+func (s *snapshot) page(key string, build func() (*page, error)) (*page, error) {
+	s.mutex.Lock()
+	cached := s.pages[key]
 	if cached == nil {
 		cached = sync.OnceValues(build)
-		e.pages[key] = cached
+		s.pages[key] = cached
 	}
-	e.mutex.Unlock()
+	s.mutex.Unlock()
 	return cached()
 }
 
 // find returns the handler for the document at a path; nil if there is no such document.
-func (e *snapshot) find(address string) http.HandlerFunc {
+func (s *snapshot) find(address string) http.HandlerFunc {
 	parts := strings.Split(address[1:], "/")
 	switch {
 	case address == "/version":
-		return e.serveVersion
+		return s.serveVersion
 	case parts[0] == "openapi":
-		return e.findOpenAPI(strings.TrimPrefix(address, "/openapi/"))
+		return s.findOpenAPI(strings.TrimPrefix(address, "/openapi/"))
 	case address == "/api":
-		return e.serveRoot(address, func(g *group) bool { return g.name == "" }, func() runtime.Object { return coreVersions(e.groups, e.options.Address) })
+		return s.serveRoot(address, func(g *group) bool { return g.name == "" }, func() runtime.Object { return coreVersions(s.groups, s.options.Address) })
 	case address == "/apis":
-		return e.serveRoot(address, func(g *group) bool { return g.name != "" }, func() runtime.Object { return groupList(e.groups) })
+		return s.serveRoot(address, func(g *group) bool { return g.name != "" }, func() runtime.Object { return groupList(s.groups) })
 	case parts[0] == "api" && len(parts) == 2:
-		return e.findResources(address, "", parts[1])
+		return s.findResources(address, "", parts[1])
 	case parts[0] == "apis" && len(parts) > 1 && parts[1] != "":
 		if len(parts) == 2 {
-			return e.findGroup(address, parts[1])
+			return s.findGroup(address, parts[1])
 		}
-		return e.findResources(address, parts[1], parts[2])
+		return s.findResources(address, parts[1], parts[2])
 	}
 	return nil
 }
 
-func (e *snapshot) findGroup(address, name string) http.HandlerFunc {
-	g := findGroup(e.groups, name)
+func (s *snapshot) findGroup(address, name string) http.HandlerFunc {
+	g := findGroup(s.groups, name)
 	if g == nil {
 		return nil
 	}
-	return e.serveDiscovery(address, func() runtime.Object { return g.document() })
+	return s.serveDiscovery(address, func() runtime.Object { return g.document() })
 }
 
-func (e *snapshot) findResources(address, groupName, version string) http.HandlerFunc {
-	g := findGroup(e.groups, groupName)
+func (s *snapshot) findResources(address, groupName, version string) http.HandlerFunc {
+	g := findGroup(s.groups, groupName)
 	if g == nil || !slices.Contains(g.versions, version) {
 		return nil
 	}
-	return e.serveDiscovery(address, func() runtime.Object { return g.resourceList(version) })
+	return s.serveDiscovery(address, func() runtime.Object { return g.resourceList(version) })
 }
 
-func (e *snapshot) serveVersion(w http.ResponseWriter, r *http.Request) {
-	e.serve(w, r, "/version", func() (*page, error) {
-		return newPage(mediaJSON, func(w io.Writer) error { return encodeJSON(w, e.options.Version) })
+func (s *snapshot) serveVersion(w http.ResponseWriter, r *http.Request) {
+	s.serve(w, r, "/version", func() (*page, error) {
+		return newPage(mediaJSON, func(w io.Writer) error { return encodeJSON(w, s.options.Version) })
 	})
 }
 
 // serveRoot returns the handler for /api or /apis. It serves the aggregated discovery document of the groups that includes
 // selects if the client accepts it, otherwise the document that unaggregated returns.
-func (e *snapshot) serveRoot(address string, includes func(*group) bool, unaggregated func() runtime.Object) http.HandlerFunc {
-	serveUnaggregated := e.serveDiscovery(address, unaggregated)
+func (s *snapshot) serveRoot(address string, includes func(*group) bool, unaggregated func() runtime.Object) http.HandlerFunc {
+	serveUnaggregated := s.serveDiscovery(address, unaggregated)
 	return func(w http.ResponseWriter, r *http.Request) {
 		form, parameters, ok := choose(r.Header.Get("Accept"), aggregatedMedia(), selectsAggregated)
 		if !ok {
@@ -112,8 +112,8 @@ func (e *snapshot) serveRoot(address string, includes func(*group) bool, unaggre
 		}
 		version := parameters["v"]
 		w.Header().Set("Cache-Control", "public")
-		e.serve(w, r, address+" "+version+" "+form, func() (*page, error) {
-			groups := slices.DeleteFunc(slices.Clone(e.groups), func(g *group) bool { return !includes(g) })
+		s.serve(w, r, address+" "+version+" "+form, func() (*page, error) {
+			groups := slices.DeleteFunc(slices.Clone(s.groups), func(g *group) bool { return !includes(g) })
 			mediaType := form + ";g=" + aggregatedGroup + ";v=" + version + ";as=" + aggregatedKind
 			return newPage(mediaType, func(w io.Writer) error { return encode(w, aggregated(groups, version), form) })
 		})
@@ -122,7 +122,7 @@ func (e *snapshot) serveRoot(address string, includes func(*group) bool, unaggre
 
 // serveDiscovery returns the handler for an unaggregated discovery document, which build builds. It responds with 406 if the
 // client accepts none of the supported media types.
-func (e *snapshot) serveDiscovery(address string, build func() runtime.Object) http.HandlerFunc {
+func (s *snapshot) serveDiscovery(address string, build func() runtime.Object) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		form, _, ok := choose(r.Header.Get("Accept"), encoding.MediaTypes(), hasNoShape)
 		if !ok {
@@ -132,7 +132,7 @@ func (e *snapshot) serveDiscovery(address string, build func() runtime.Object) h
 			})
 			return
 		}
-		e.serve(w, r, address+" "+form, func() (*page, error) {
+		s.serve(w, r, address+" "+form, func() (*page, error) {
 			return newPage(form, func(w io.Writer) error { return encode(w, build(), form) })
 		})
 	}
@@ -140,8 +140,8 @@ func (e *snapshot) serveDiscovery(address string, build func() runtime.Object) h
 
 // serve sends the page that is cached under a key. If there is none, build builds it; an error of build is sent as a Status
 // with code 500.
-func (e *snapshot) serve(w http.ResponseWriter, r *http.Request, key string, build func() (*page, error)) {
-	p, err := e.page(key, build)
+func (s *snapshot) serve(w http.ResponseWriter, r *http.Request, key string, build func() (*page, error)) {
+	p, err := s.page(key, build)
 	if err != nil {
 		writeStatus(w, r, metav1.Status{
 			Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: "building the document: " + err.Error(),

@@ -20,13 +20,13 @@ type comparison struct {
 	problems []string
 }
 
-func (c *comparison) fail(at, format string, args ...any) {
+func (c *comparison) fail(path, format string, args ...any) {
 	if len(c.problems) < 20 {
-		c.problems = append(c.problems, at+": "+fmt.Sprintf(format, args...))
+		c.problems = append(c.problems, path+": "+fmt.Sprintf(format, args...))
 	}
 }
 
-func (c *comparison) types(at string, a, b *schema.Type) {
+func (c *comparison) types(path string, a, b *schema.Type) {
 	if a == b || c.seen[[2]*schema.Type{a, b}] {
 		return
 	}
@@ -35,45 +35,45 @@ func (c *comparison) types(at string, a, b *schema.Type) {
 	}
 	c.seen[[2]*schema.Type{a, b}] = true
 	if a == nil || b == nil || a.Scalar != b.Scalar || (a.List == nil) != (b.List == nil) || (a.Map == nil) != (b.Map == nil) {
-		c.fail(at, "got type %+v, want %+v", a, b)
+		c.fail(path, "got type %+v, want %+v", a, b)
 		return
 	}
 	if a.List != nil {
-		c.lists(at, a.List, b.List)
+		c.lists(path, a.List, b.List)
 	}
 	if a.Map != nil {
-		c.maps(at, a.Map, b.Map)
+		c.maps(path, a.Map, b.Map)
 	}
 }
 
-func (c *comparison) lists(at string, a, b *schema.List) {
+func (c *comparison) lists(path string, a, b *schema.List) {
 	if a.Relationship != b.Relationship || len(a.Keys) != len(b.Keys) {
-		c.fail(at, "got list type %v with keys %v, want %v with %v", a.Relationship, a.Keys, b.Relationship, b.Keys)
+		c.fail(path, "got list type %v with keys %v, want %v with %v", a.Relationship, a.Keys, b.Relationship, b.Keys)
 		return
 	}
 	for i := range a.Keys {
 		if a.Keys[i].Name != b.Keys[i].Name || c.defaults && a.Keys[i].Default.JSON() != b.Keys[i].Default.JSON() {
-			c.fail(at, "got key %d = %+v, want %+v", i, a.Keys[i], b.Keys[i])
+			c.fail(path, "got key %d = %+v, want %+v", i, a.Keys[i], b.Keys[i])
 		}
 	}
-	c.types(at+"[]", a.Item, b.Item)
+	c.types(path+"[]", a.Item, b.Item)
 }
 
-func (c *comparison) maps(at string, a, b *schema.Map) {
+func (c *comparison) maps(path string, a, b *schema.Map) {
 	if a.Atomic != b.Atomic || (a.Element == nil) != (b.Element == nil) || len(a.Fields) != len(b.Fields) {
-		c.fail(at, "got map %+v, want %+v", a, b)
+		c.fail(path, "got map %+v, want %+v", a, b)
 		return
 	}
 	if a.Element != nil {
-		c.types(at+".*", a.Element, b.Element)
+		c.types(path+".*", a.Element, b.Element)
 	}
 	for i := range a.Fields {
 		x, y := a.Fields[i], b.Fields[i]
 		if x.Name != y.Name || c.defaults && x.Default.JSON() != y.Default.JSON() {
-			c.fail(at, "got field %s with default %s, want %s with %s", x.Name, x.Default.JSON(), y.Name, y.Default.JSON())
+			c.fail(path, "got field %s with default %s, want %s with %s", x.Name, x.Default.JSON(), y.Name, y.Default.JSON())
 			continue
 		}
-		c.types(at+"."+x.Name, x.Type, y.Type)
+		c.types(path+"."+x.Name, x.Type, y.Type)
 	}
 }
 

@@ -38,7 +38,7 @@ func certificateDuration(r *row) string {
 // certificate was issued.
 func certificateStatus(r *row) string {
 	conditions := r.get("status", "conditions")
-	has := func(typ string) bool { return present(itemWith(conditions, "type", typ)) }
+	has := func(typ string) bool { return isPresent(itemWith(conditions, "type", typ)) }
 	status := "Pending"
 	switch {
 	case has("Denied"):

@@ -51,9 +51,9 @@ func metricText(metric, status document.Value) string {
 		return text(metric.Get("name")) + ": " + resourceText(target, current, measured)
 	case typ == "Pods":
 		return orUnknown(measured, current.Get("averageValue")) + "/" + quantityOrNil(target.Get("averageValue"))
-	case present(target.Get("averageValue")):
+	case isPresent(target.Get("averageValue")):
 		average := current.Get("averageValue")
-		return orUnknown(measured && present(average), average) + "/" + quantity(target.Get("averageValue")) + " (avg)"
+		return orUnknown(measured && isPresent(average), average) + "/" + quantity(target.Get("averageValue")) + " (avg)"
 	}
 	return orUnknown(measured, current.Get("value")) + "/" + quantityOrNil(target.Get("value"))
 }
@@ -61,7 +61,7 @@ func metricText(metric, status document.Value) string {
 // resourceText returns the current and the target value of a resource metric: an average quantity, or a utilization in
 // percent. measured is false if there is no current value.
 func resourceText(target, current document.Value, measured bool) string {
-	if average := target.Get("averageValue"); present(average) {
+	if average := target.Get("averageValue"); isPresent(average) {
 		return orUnknown(measured, current.Get("averageValue")) + "/" + quantity(average)
 	}
 	return percent(current.Get("averageUtilization"), unknown) + "/" + percent(target.Get("averageUtilization"), "<auto>")
@@ -77,7 +77,7 @@ func orUnknown(measured bool, v document.Value) string {
 
 // quantityOrNil returns the text of a quantity; <nil> if it is absent, as in Kubernetes.
 func quantityOrNil(v document.Value) string {
-	if !present(v) {
+	if !isPresent(v) {
 		return "<nil>"
 	}
 	return quantity(v)
@@ -90,5 +90,5 @@ func percent(v document.Value, absent string) string {
 	return absent
 }
 
-// present reports whether a value is neither absent nor null.
-func present(v document.Value) bool { return !v.IsAbsent() && !v.IsNull() }
+// isPresent reports whether a value is neither absent nor null.
+func isPresent(v document.Value) bool { return !v.IsAbsent() && !v.IsNull() }

@@ -45,9 +45,9 @@ func TestBinaryErrorEvents(t *testing.T) {
 func TestPartialProtobuf(t *testing.T) {
 	text := Text(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","uid":"u","managedFields":[{"manager":"m"}]},"spec":{"size":1}}`)
 	for _, drop := range []bool{false, true} {
-		check := func(what string, got metav1.PartialObjectMetadata) {
+		check := func(description string, got metav1.PartialObjectMetadata) {
 			if got.Name != "a" || got.UID != "u" || len(got.ManagedFields) == 0 != drop {
-				t.Errorf("%s with drop %v = %+v, want name a, uid u, and managedFields unless dropped", what, drop, got)
+				t.Errorf("%s with drop %v = %+v, want name a, uid u, and managedFields unless dropped", description, drop, got)
 			}
 		}
 		var one metav1.PartialObjectMetadata

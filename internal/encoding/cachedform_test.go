@@ -41,36 +41,36 @@ func newEncoded(t testing.TB) *encoded {
 	return o
 }
 
-func (o *encoded) AppendJSON(dst []byte) []byte {
-	o.countJSON()
-	return append(dst, o.whole...)
+func (e *encoded) AppendJSON(dst []byte) []byte {
+	e.countJSON()
+	return append(dst, e.whole...)
 }
 
-func (o *encoded) AppendJSONWithoutManagedFields(dst []byte) []byte {
-	o.countJSON()
-	return append(dst, o.less...)
+func (e *encoded) AppendJSONWithoutManagedFields(dst []byte) []byte {
+	e.countJSON()
+	return append(dst, e.less...)
 }
 
-func (o *encoded) countJSON() {
-	if o.binary {
-		o.t.Error("an event in a binary encoding was encoded from JSON, want the cached encoding to be used")
+func (e *encoded) countJSON() {
+	if e.binary {
+		e.t.Error("an event in a binary encoding was encoded from JSON, want the cached encoding to be used")
 	}
-	o.uses[JSON]++
+	e.uses[JSON]++
 }
 
-func (o *encoded) JSONSize() int { return len(o.whole) }
+func (e *encoded) JSONSize() int { return len(e.whole) }
 
 // As implements the interface caching, as the objects of the watch cache do.
-func (o *encoded) As(f *watchcache.Form) (any, error) {
+func (e *encoded) As(f *watchcache.Form) (any, error) {
 	switch f {
 	case protobufForm.cached:
-		o.uses[Protobuf]++
-		return o.protobuf, nil
+		e.uses[Protobuf]++
+		return e.protobuf, nil
 	case cborForm.cached:
-		o.uses[CBOR]++
-		return o.cbor, nil
+		e.uses[CBOR]++
+		return e.cbor, nil
 	}
-	o.t.Error("As() was called for another form, want only the forms of the whole object")
+	e.t.Error("As() was called for another form, want only the forms of the whole object")
 	return nil, errors.New("no such form")
 }
 

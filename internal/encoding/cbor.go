@@ -32,7 +32,7 @@ func (cborSerializer) Decode(body string, _ schema.GroupVersionKind) (string, er
 }
 
 func (cborSerializer) AppendObject(dst []byte, v View, o Object) ([]byte, error) {
-	c, err := cborForm.of(o)
+	c, err := cborForm.encoding(o)
 	if err != nil {
 		return dst, err
 	}
@@ -42,7 +42,7 @@ func (cborSerializer) AppendObject(dst []byte, v View, o Object) ([]byte, error)
 func (cborSerializer) AppendList(dst []byte, v View, l List, objects iter.Seq[Object], sink Sink) ([]byte, error) {
 	var all []*cbor.Object
 	for o := range objects {
-		c, err := cborForm.of(o)
+		c, err := cborForm.encoding(o)
 		if err != nil {
 			return dst, err
 		}
@@ -67,7 +67,7 @@ func (cborSerializer) AppendList(dst []byte, v View, l List, objects iter.Seq[Ob
 }
 
 func (cborSerializer) AppendEvent(dst []byte, v View, eventType string, o Object) ([]byte, error) {
-	c, err := cborForm.of(o)
+	c, err := cborForm.encoding(o)
 	if err != nil {
 		return dst, err
 	}

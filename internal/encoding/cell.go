@@ -150,10 +150,10 @@ func quantity(v document.Value) string {
 
 // joinFirst joins the first items of a list and, if the list has more than maximum items, appends the number of the remaining
 // ones. all is the number of all items.
-func joinFirst(first []string, separator string, all, maximum int) string {
+func joinFirst(first []string, separator string, total, maximum int) string {
 	joined := strings.Join(first, separator)
-	if all > maximum {
-		return joined + " + " + strconv.Itoa(all-maximum) + " more..."
+	if total > maximum {
+		return joined + " + " + strconv.Itoa(total-maximum) + " more..."
 	}
 	return joined
 }

@@ -94,9 +94,9 @@ func (s *documentSerializer) AppendTyped(dst []byte, _ Format, object runtime.Ob
 // cached returns the cached encoding of an object, without managedFields if the view drops them.
 func (s *documentSerializer) cached(v View, o Object) ([]byte, error) {
 	if v.Drop {
-		return s.dropped.of(o)
+		return s.dropped.encoding(o)
 	}
-	return s.whole.of(o)
+	return s.whole.encoding(o)
 }
 
 // appendJSON converts a response from JSON to the encoding.

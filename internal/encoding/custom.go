@@ -75,7 +75,7 @@ func customCell(column CustomColumn) (cell, error) {
 	}
 	names := parsePath(column.JSONPath)
 	return func(dst []byte, r *row) []byte {
-		if v := r.at(names); present(v) && v.Kind() == scalarOf[column.Type] {
+		if v := r.at(names); isPresent(v) && v.Kind() == scalarOf[column.Type] {
 			return r.appendScalar(dst, column.Type, v)
 		}
 		return whole(dst, r)

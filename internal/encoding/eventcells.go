@@ -12,7 +12,7 @@ import (
 
 // eitherField returns the field with the core group's name or, if that is absent, with the name of events.k8s.io.
 func (r *row) eitherField(core, events string) document.Value {
-	if v := r.get(core); present(v) {
+	if v := r.get(core); isPresent(v) {
 		return v
 	}
 	return r.get(events)

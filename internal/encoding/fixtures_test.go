@@ -61,15 +61,15 @@ func parseText(t *testing.T, text []byte) document.Value {
 }
 
 // checkRead checks that read returns the JSON of an object.
-func checkRead(t *testing.T, what string, object document.Value, read func() ([]byte, error)) {
+func checkRead(t *testing.T, description string, object document.Value, read func() ([]byte, error)) {
 	t.Helper()
 	text, err := read()
 	if err != nil {
-		t.Errorf("%s: decoding = %v, want no error", what, err)
+		t.Errorf("%s: decoding = %v, want no error", description, err)
 		return
 	}
 	if received, err := document.ParseJSON(text); err != nil || !document.Equal(received, object) {
-		t.Errorf("%s = %s, %v\nwant %s", what, text, err, object.JSON())
+		t.Errorf("%s = %s, %v\nwant %s", description, text, err, object.JSON())
 	}
 }
 

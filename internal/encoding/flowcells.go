@@ -23,7 +23,7 @@ func flowSchemaMethod(r *row) string {
 // "?" if it is unknown.
 func flowSchemaDangling(r *row) string {
 	dangling := itemWith(r.get("status", "conditions"), "type", "Dangling")
-	if !present(dangling) {
+	if !isPresent(dangling) {
 		return "?"
 	}
 	return text(dangling.Get("status"))

@@ -34,8 +34,8 @@ type caching interface {
 	As(*watchcache.Form) (any, error)
 }
 
-// of returns the form of an object: the cached one if the object caches its forms.
-func (f *form[T]) of(o Object) (T, error) {
+// encoding returns the form of an object: the cached one if the object caches its forms.
+func (f *form[T]) encoding(o Object) (T, error) {
 	var none T
 	if c, ok := o.(caching); ok {
 		encoded, err := c.As(f.cached)

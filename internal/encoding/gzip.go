@@ -7,17 +7,17 @@ import (
 
 // AcceptsGzip reports whether an Accept-Encoding header allows gzip. A clause for gzip takes precedence over a clause for *.
 func AcceptsGzip(header string) bool {
-	others := false
+	starAllowed := false
 	for clause := range strings.SplitSeq(header, ",") {
 		coding, parameters, _ := strings.Cut(clause, ";")
 		switch coding = strings.TrimSpace(coding); {
 		case strings.EqualFold(coding, "gzip"):
 			return hasWeight(parameters)
 		case coding == "*":
-			others = hasWeight(parameters)
+			starAllowed = hasWeight(parameters)
 		}
 	}
-	return others
+	return starAllowed
 }
 
 // hasWeight reports whether the parameters of a clause allow its use: whether its weight (q) is not 0. A clause without a

@@ -157,8 +157,8 @@ func (l *List) appendWholeMetadata(dst []byte) []byte {
 }
 
 // appendComma appends a comma if dst is longer than before, that is, if another member precedes.
-func appendComma(dst []byte, before int) []byte {
-	if len(dst) > before {
+func appendComma(dst []byte, start int) []byte {
+	if len(dst) > start {
 		return append(dst, ',')
 	}
 	return dst

@@ -20,16 +20,16 @@ type member struct {
 
 // nextMember returns the member that starts at an offset, which is directly after the opening brace or a comma. ok is false
 // if the object ends there, or the text is not compact JSON.
-func nextMember(text []byte, at int) (m member, ok bool) {
-	if at >= len(text) || text[at] != '"' {
+func nextMember(text []byte, offset int) (m member, ok bool) {
+	if offset >= len(text) || text[offset] != '"' {
 		return m, false
 	}
-	m.start = at
-	end := skipString(text, at)
+	m.start = offset
+	end := skipString(text, offset)
 	if end < 0 || end >= len(text) || text[end] != ':' {
 		return m, false
 	}
-	m.name = text[at+1 : end-1]
+	m.name = text[offset+1 : end-1]
 	m.value = end + 1
 	m.end = skipValue(text, m.value)
 	return m, m.end > m.value
@@ -50,30 +50,30 @@ func findMember(text []byte, name string) (m member, ok bool) {
 }
 
 // skipValue returns the offset after the value that starts at an offset; -1 if it is malformed.
-func skipValue(text []byte, at int) int {
-	if at >= len(text) {
+func skipValue(text []byte, offset int) int {
+	if offset >= len(text) {
 		return -1
 	}
-	switch text[at] {
+	switch text[offset] {
 	case '"':
-		return skipString(text, at)
+		return skipString(text, offset)
 	case '{', '[':
-		return skipContainer(text, at)
+		return skipContainer(text, offset)
 	}
-	end := bytes.IndexAny(text[at:], ",]}")
+	end := bytes.IndexAny(text[offset:], ",]}")
 	if end < 0 {
 		return -1
 	}
-	return at + end
+	return offset + end
 }
 
 // skipContainer returns the offset after the list or object that starts at an offset; -1 if it is not closed. It examines
 // only brackets and strings.
-func skipContainer(text []byte, at int) int {
-	for depth := 0; at < len(text); {
-		switch text[at] {
+func skipContainer(text []byte, offset int) int {
+	for depth := 0; offset < len(text); {
+		switch text[offset] {
 		case '"':
-			if at = skipString(text, at); at < 0 {
+			if offset = skipString(text, offset); offset < 0 {
 				return -1
 			}
 			continue
@@ -81,28 +81,28 @@ func skipContainer(text []byte, at int) int {
 			depth++
 		case '}', ']':
 			if depth--; depth == 0 {
-				return at + 1
+				return offset + 1
 			}
 		}
-		at++
+		offset++
 	}
 	return -1
 }
 
 // skipString returns the offset after the string that starts at an offset; -1 if it is not closed.
-func skipString(text []byte, at int) int {
-	for at++; ; at++ {
-		quote := bytes.IndexByte(text[at:], '"')
+func skipString(text []byte, offset int) int {
+	for offset++; ; offset++ {
+		quote := bytes.IndexByte(text[offset:], '"')
 		if quote < 0 {
 			return -1
 		}
-		at += quote
+		offset += quote
 		escapes := 0
-		for text[at-1-escapes] == '\\' {
+		for text[offset-1-escapes] == '\\' {
 			escapes++
 		}
 		if escapes%2 == 0 {
-			return at + 1
+			return offset + 1
 		}
 	}
 }

@@ -185,21 +185,21 @@ const (
 
 var negotiated negotiationCache
 
-func (c *negotiationCache) find(key negotiation) (Format, bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	format, ok := c.known[key]
+func (n *negotiationCache) find(key negotiation) (Format, bool) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	format, ok := n.known[key]
 	return format, ok
 }
 
-func (c *negotiationCache) add(key negotiation, format Format) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.known) >= maxNegotiations || len(key.accept) > maxHeaderBytes {
+func (n *negotiationCache) add(key negotiation, format Format) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.known) >= maxNegotiations || len(key.accept) > maxHeaderBytes {
 		return
 	}
-	if c.known == nil {
-		c.known = map[negotiation]Format{}
+	if n.known == nil {
+		n.known = map[negotiation]Format{}
 	}
-	c.known[key] = format
+	n.known[key] = format
 }

@@ -133,11 +133,11 @@ func ipParent(r *row) string {
 		return none
 	}
 	resource := schema.GroupResource{Group: text(parent.Get("group")), Resource: text(parent.Get("resource"))}
-	place := strings.ToLower(resource.String())
+	parentText := strings.ToLower(resource.String())
 	if namespace := text(parent.Get("namespace")); namespace != "" {
-		place += "/" + namespace
+		parentText += "/" + namespace
 	}
-	return place + "/" + text(parent.Get("name"))
+	return parentText + "/" + text(parent.Get("name"))
 }
 
 // endpoints returns the first addresses of an Endpoints object, each combined with every port of its subset.
@@ -196,8 +196,8 @@ func sliceEndpoints(r *row) string {
 }
 
 // firstOrUnset joins the first items of a list; it returns <unset> if there are none.
-func firstOrUnset(all []string) string {
-	shown := joinFirst(all[:min(len(all), maxShown)], ",", len(all), maxShown)
+func firstOrUnset(items []string) string {
+	shown := joinFirst(items[:min(len(items), maxShown)], ",", len(items), maxShown)
 	if shown == "" {
 		return unset
 	}

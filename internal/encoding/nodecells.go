@@ -9,7 +9,7 @@ import (
 // unschedulable.
 func nodeStatus(r *row) string {
 	status := "Unknown"
-	if ready := lastWith(r.get("status", "conditions"), "type", "Ready"); present(ready) {
+	if ready := lastWith(r.get("status", "conditions"), "type", "Ready"); isPresent(ready) {
 		status = "NotReady"
 		if text(ready.Get("status")) == "True" {
 			status = "Ready"
@@ -44,7 +44,7 @@ func nodeRoles(r *row) string {
 func nodeAddress(typ string) cell {
 	return textFunction(func(r *row) string {
 		address := itemWith(r.get("status", "addresses"), "type", typ)
-		if !present(address) {
+		if !isPresent(address) {
 			return none
 		}
 		return text(address.Get("address"))

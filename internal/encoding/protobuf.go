@@ -109,7 +109,7 @@ func (protobufSerializer) AppendTyped(dst []byte, _ Format, object runtime.Objec
 // encodeProtobuf returns an object in protobuf. For kinds without a Go type, only PartialObjectMetadata is supported; for
 // other shapes it returns an error with status 406.
 func encodeProtobuf(v *View, o Object) (protobuf.Object, error) {
-	p, err := protobufForm.of(o)
+	p, err := protobufForm.encoding(o)
 	if err == nil { // the usual case comes first, because the code below allocates
 		return p, nil
 	}
@@ -118,7 +118,7 @@ func encodeProtobuf(v *View, o Object) (protobuf.Object, error) {
 	case !errors.As(err, &noType):
 		return p, err
 	case v.Shape != Whole:
-		return protobufMetadataForm.of(o)
+		return protobufMetadataForm.encoding(o)
 	}
 	return p, notAcceptableError(noType.Error())
 }

@@ -19,7 +19,7 @@ type source struct {
 	// missing. paths is -1 if any number of paths is allowed.
 	paths, others int
 	optional      bool
-	cell          func(paths [][]string, others []string) cell
+	cell          func(paths [][]string, arguments []string) cell
 }
 
 var sources = map[string]source{
@@ -63,27 +63,27 @@ func parseSource(words []string) (cell, error) {
 		count = len(words) - 1
 	}
 	var paths [][]string
-	others := words[1:]
-	for len(others) > 0 && len(paths) < count {
-		paths = append(paths, parsePath(others[0]))
-		others = others[1:]
+	arguments := words[1:]
+	for len(arguments) > 0 && len(paths) < count {
+		paths = append(paths, parsePath(arguments[0]))
+		arguments = arguments[1:]
 	}
-	if len(paths) < max(count, 1) && s.paths != 0 || len(others) > s.others || len(others) < s.others && !s.optional {
+	if len(paths) < max(count, 1) && s.paths != 0 || len(arguments) > s.others || len(arguments) < s.others && !s.optional {
 		return nil, fmt.Errorf("source %s: expected %d paths and %d other arguments, received %q", words[0], s.paths, s.others, words[1:])
 	}
-	return s.cell(paths, others), nil
+	return s.cell(paths, arguments), nil
 }
 
 // optionalArgument returns the last of all possible arguments; "" if it is missing.
-func optionalArgument(others []string, all int) string {
-	if len(others) < all {
+func optionalArgument(arguments []string, maximum int) string {
+	if len(arguments) < maximum {
 		return ""
 	}
-	return others[all-1]
+	return arguments[maximum-1]
 }
 
-func textCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], optionalArgument(others, 1)
+func textCell(paths [][]string, arguments []string) cell {
+	path, absent := paths[0], optionalArgument(arguments, 1)
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		if v.Kind() != document.String {
@@ -93,8 +93,8 @@ func textCell(paths [][]string, others []string) cell {
 	}
 }
 
-func nonemptyTextCell(paths [][]string, others []string) cell {
-	path, empty := paths[0], others[0]
+func nonemptyTextCell(paths [][]string, arguments []string) cell {
+	path, empty := paths[0], arguments[0]
 	return func(dst []byte, r *row) []byte { return document.AppendString(dst, nonemptyText(r.at(path), empty)) }
 }
 
@@ -103,8 +103,8 @@ func integerCell(paths [][]string, _ []string) cell {
 	return func(dst []byte, r *row) []byte { return strconv.AppendInt(dst, integer(r.at(path)), 10) }
 }
 
-func asStringCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], others[0]
+func asStringCell(paths [][]string, arguments []string) cell {
+	path, absent := paths[0], arguments[0]
 	return func(dst []byte, r *row) []byte {
 		switch v := r.at(path); v.Kind() {
 		case document.Number, document.String:
@@ -114,16 +114,16 @@ func asStringCell(paths [][]string, others []string) cell {
 	}
 }
 
-func booleanCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], optionalArgument(others, 1) == "true"
+func booleanCell(paths [][]string, arguments []string) cell {
+	path, absent := paths[0], optionalArgument(arguments, 1) == "true"
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		return strconv.AppendBool(dst, v.Bool() || v.Kind() != document.Bool && absent)
 	}
 }
 
-func booleanTextCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], others[0]
+func booleanTextCell(paths [][]string, arguments []string) cell {
+	path, absent := paths[0], arguments[0]
 	return func(dst []byte, r *row) []byte {
 		text := absent
 		if v := r.at(path); v.Kind() == document.Bool {
@@ -159,19 +159,19 @@ func pairCell(paths [][]string, _ []string) cell {
 	}
 }
 
-func refCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], optionalArgument(others, 3)
+func refCell(paths [][]string, arguments []string) cell {
+	path, absent := paths[0], optionalArgument(arguments, 3)
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		if v.Kind() != document.Map {
 			return document.AppendString(dst, absent)
 		}
-		return document.AppendString(dst, text(v.Get(others[0]))+"/"+text(v.Get(others[1])))
+		return document.AppendString(dst, text(v.Get(arguments[0]))+"/"+text(v.Get(arguments[1])))
 	}
 }
 
-func listCell(paths [][]string, others []string) cell {
-	path, empty := paths[0], optionalArgument(others, 1)
+func listCell(paths [][]string, arguments []string) cell {
+	path, empty := paths[0], optionalArgument(arguments, 1)
 	return func(dst []byte, r *row) []byte {
 		joined := strings.Join(stringItems(r.at(path), ""), ",")
 		if joined == "" {
@@ -181,8 +181,8 @@ func listCell(paths [][]string, others []string) cell {
 	}
 }
 
-func eachCell(paths [][]string, others []string) cell {
-	path, field, absent := paths[0], others[0], optionalArgument(others, 2)
+func eachCell(paths [][]string, arguments []string) cell {
+	path, field, absent := paths[0], arguments[0], optionalArgument(arguments, 2)
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		if v.Kind() != document.List {
@@ -207,8 +207,8 @@ func quantityCell(paths [][]string, _ []string) cell {
 	return func(dst []byte, r *row) []byte { return document.AppendString(dst, quantity(r.at(path))) }
 }
 
-func ageCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], optionalArgument(others, 1)
+func ageCell(paths [][]string, arguments []string) cell {
+	path, absent := paths[0], optionalArgument(arguments, 1)
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		if absent != "" && v.Kind() != document.String {

@@ -57,7 +57,7 @@ func claimCapacity(r *row) string {
 // storageClass returns the storage class of a volume or claim. The legacy annotation takes precedence over
 // spec.storageClassName.
 func storageClass(r *row) string {
-	if class := r.get("metadata", "annotations", "volume.beta.kubernetes.io/storage-class"); present(class) {
+	if class := r.get("metadata", "annotations", "volume.beta.kubernetes.io/storage-class"); isPresent(class) {
 		return text(class)
 	}
 	return text(r.get("spec", "storageClassName"))
@@ -68,7 +68,7 @@ func storageClassName(r *row) string {
 }
 
 func storageCapacity(r *row) string {
-	if capacity := r.get("capacity"); present(capacity) {
+	if capacity := r.get("capacity"); isPresent(capacity) {
 		return quantity(capacity)
 	}
 	return unset

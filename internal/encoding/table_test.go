@@ -42,14 +42,14 @@ func TestTableInclude(t *testing.T) {
 		"Object":   config,
 		"None":     "null",
 	} {
-		what, err := ParseInclude(include)
+		included, err := ParseInclude(include)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var table struct {
 			Rows []struct{ Object json.RawMessage }
 		}
-		decode(t, mustAppend(t)(AppendObject(nil, tableView("", "ConfigMap", what), rawJSON(config))), &table)
+		decode(t, mustAppend(t)(AppendObject(nil, tableView("", "ConfigMap", included), rawJSON(config))), &table)
 		if got := string(table.Rows[0].Object); got != want {
 			t.Errorf("Table with includeObject %q = %s, want %s", include, got, want)
 		}

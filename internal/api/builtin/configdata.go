@@ -18,8 +18,8 @@ func checkFrozenData(c *checker, value, old document.Value) {
 		c.forbidden(detail, "immutable")
 	}
 	for _, name := range []string{"data", "binaryData"} {
-		currentSpec, oldValue := value.Get(name), old.Get(name)
-		if t, _ := fieldType(c.kind, name); !semanticEqual(t, false, currentSpec, oldValue) || isAbsentOrNull(oldValue) && !isAbsentOrNull(currentSpec) {
+		current, oldValue := value.Get(name), old.Get(name)
+		if t, _ := fieldType(c.kind, name); !semanticEqual(t, false, current, oldValue) || isAbsentOrNull(oldValue) && !isAbsentOrNull(current) {
 			c.forbidden(detail, name)
 		}
 	}

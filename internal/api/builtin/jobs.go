@@ -275,12 +275,12 @@ func checkJobTemplate(c *checker, job, oldJob document.Value) {
 		return
 	}
 	spec, _ := fieldType(t, "spec")
-	currentSpec, oldValue := value.Get("spec"), old.Get("spec")
+	newSpec, oldSpec := value.Get("spec"), old.Get("spec")
 	for _, list := range []string{"containers", "initContainers"} {
-		oldValue = copyResources(oldValue, currentSpec, list)
+		oldSpec = copyResources(oldSpec, newSpec, list)
 	}
-	if !semanticEqual(spec, false, currentSpec, oldValue) {
-		c.invalid(errorValue(currentSpec), "field is immutable", "spec", "template", "spec")
+	if !semanticEqual(spec, false, newSpec, oldSpec) {
+		c.invalid(errorValue(newSpec), "field is immutable", "spec", "template", "spec")
 	}
 }
 
@@ -304,10 +304,10 @@ func copyDirectives(template, source document.Value) document.Value {
 	for _, name := range []string{"nodeSelector", "tolerations", "schedulingGates"} {
 		spec = setField(spec, name, source.Lookup("spec", name))
 	}
-	currentSpec, old := source.Lookup("spec", "affinity"), spec.Get("affinity")
+	current, old := source.Lookup("spec", "affinity"), spec.Get("affinity")
 	switch {
-	case isAbsentOrNull(currentSpec) && isAbsentOrNull(old):
-	case isAbsentOrNull(currentSpec):
+	case isAbsentOrNull(current) && isAbsentOrNull(old):
+	case isAbsentOrNull(current):
 		if old = old.Without("nodeAffinity"); isEmpty(old) {
 			spec = spec.Without("affinity")
 		} else {
@@ -317,7 +317,7 @@ func copyDirectives(template, source document.Value) document.Value {
 		if old.Kind() != document.Map {
 			old = document.NewMap()
 		}
-		spec = spec.With("affinity", setField(old, "nodeAffinity", currentSpec.Get("nodeAffinity")))
+		spec = spec.With("affinity", setField(old, "nodeAffinity", current.Get("nodeAffinity")))
 	}
 	return setField(template, "metadata", meta).With("spec", spec)
 }
@@ -325,15 +325,15 @@ func copyDirectives(template, source document.Value) document.Value {
 // copyResources returns a pod spec in which each container of a list has the resources of the container at the same index of
 // another pod spec, if both containers have the same name.
 func copyResources(spec, source document.Value, list string) document.Value {
-	old, currentSpec := spec.Get(list), source.Get(list)
-	if old.Kind() != document.List || old.Len() != currentSpec.Len() {
+	old, current := spec.Get(list), source.Get(list)
+	if old.Kind() != document.List || old.Len() != current.Len() {
 		return spec
 	}
 	containers := make([]document.Value, old.Len())
 	for i := range containers {
 		containers[i] = old.At(i)
-		if containers[i].Get("name").Text() == currentSpec.At(i).Get("name").Text() {
-			containers[i] = setField(containers[i], "resources", currentSpec.At(i).Get("resources"))
+		if containers[i].Get("name").Text() == current.At(i).Get("name").Text() {
+			containers[i] = setField(containers[i], "resources", current.At(i).Get("resources"))
 		}
 	}
 	return spec.With(list, document.NewList(containers...))

@@ -152,11 +152,11 @@ func (l *resourceLimit) checkRatio() {
 	if l.min == nil || l.max == nil {
 		return
 	}
-	currentSpec, minimum, maximum := float64(ratio.Value()), l.min.Value(), l.max.Value()
+	value, minimum, maximum := float64(ratio.Value()), l.min.Value(), l.max.Value()
 	if ratio.Value() < resource.MaxMilliValue && minimum < resource.MaxMilliValue && maximum < resource.MaxMilliValue {
-		currentSpec, minimum, maximum = float64(ratio.MilliValue())/1000, l.min.MilliValue(), l.max.MilliValue()
+		value, minimum, maximum = float64(ratio.MilliValue())/1000, l.min.MilliValue(), l.max.MilliValue()
 	}
-	if bound := float64(maximum) / float64(minimum); currentSpec > bound {
+	if bound := float64(maximum) / float64(minimum); value > bound {
 		l.report("maxLimitRequestRatio", ratio, "ratio %s is greater than max/min = %f", ratio, bound)
 	}
 }

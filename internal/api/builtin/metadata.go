@@ -115,15 +115,15 @@ func (c *checker) checkUpdatedMeta(value, old document.Value) {
 		c.rejectNewFinalizers(value.Get("finalizers"), old.Get("finalizers"))
 	}
 	for _, name := range []string{"name", "namespace", "uid"} {
-		oldValue, currentSpec := old.Get(name).Text(), value.Get(name).Text()
-		if currentSpec != oldValue && !(name == "uid" && currentSpec == "") {
-			c.invalid(currentSpec, "field is immutable", name)
+		oldValue, current := old.Get(name).Text(), value.Get(name).Text()
+		if current != oldValue && !(name == "uid" && current == "") {
+			c.invalid(current, "field is immutable", name)
 		}
 	}
 	// Only deletions set these fields.
 	for _, name := range []string{"deletionTimestamp", "deletionGracePeriodSeconds"} {
-		if currentSpec := value.Get(name); !isAbsentOrNull(currentSpec) && !document.Equal(currentSpec, old.Get(name)) {
-			c.invalid(errorValue(currentSpec), "field is immutable", name)
+		if current := value.Get(name); !isAbsentOrNull(current) && !document.Equal(current, old.Get(name)) {
+			c.invalid(errorValue(current), "field is immutable", name)
 		}
 	}
 	c.checkLabels(value.Get("labels"), "labels")

@@ -113,8 +113,8 @@ func (c *checker) checkDeadlineUpdate(spec, old document.Value) bool {
 func (c *checker) checkAddedTolerations(value, old document.Value) {
 	for _, oldValue := range old.Items() {
 		found := false
-		for _, currentSpec := range value.Items() {
-			if semanticEqual(nil, false, oldValue.Without("tolerationSeconds"), currentSpec.Without("tolerationSeconds")) {
+		for _, current := range value.Items() {
+			if semanticEqual(nil, false, oldValue.Without("tolerationSeconds"), current.Without("tolerationSeconds")) {
 				found = true
 				break
 			}

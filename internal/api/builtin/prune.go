@@ -23,7 +23,7 @@ func (t *Type) DropEmptied(live, patched, patch document.Value) document.Value {
 	}
 	result := patched
 	for i := range patched.Len() {
-		name, old, currentSpec := patched.Name(i), live.Get(patched.Name(i)), patched.At(i)
+		name, old, current := patched.Name(i), live.Get(patched.Name(i)), patched.At(i)
 		part, always := t.Elem, true
 		if t.Kind == Struct {
 			f, ok := t.Field(name)
@@ -36,14 +36,14 @@ func (t *Type) DropEmptied(live, patched, patch document.Value) document.Value {
 		if part == nil || sent.Len() == 0 && (sent.Kind() == document.Map || sent.Kind() == document.List) {
 			continue
 		}
-		rest := part.DropEmptied(old, currentSpec, sent)
+		rest := part.DropEmptied(old, current, sent)
 		emptied := part.Elem != nil && rest.Len() == 0 && (old.IsAbsent() || old.Len() > 0 && !t.isCheckedEmpty(name))
 		switch {
 		case emptied && !always:
 			result = result.Without(name)
 		case emptied && t.Kind == Struct:
 			result = result.With(name, document.NewNull())
-		case rest != currentSpec:
+		case rest != current:
 			result = result.With(name, rest)
 		}
 	}
@@ -118,17 +118,17 @@ func (t *Type) DropPruned(live, merged, config document.Value, topology *schema.
 func (t *Type) dropPrunedFields(live, merged, config document.Value, topology *schema.Map) document.Value {
 	result := merged
 	for i := range merged.Len() {
-		name, currentSpec := merged.Field(i)
+		name, current := merged.Field(i)
 		f, known := t.Field(name)
 		old, sent := live.Get(name), config.Get(name)
-		if !known || document.Same(old, currentSpec) {
+		if !known || document.Same(old, current) {
 			continue
 		}
-		if !currentSpec.IsScalar() && currentSpec.Len() == 0 && old.Len() > 0 && sent.IsAbsent() {
+		if !current.IsScalar() && current.Len() == 0 && old.Len() > 0 && sent.IsAbsent() {
 			result = result.Without(name)
 			continue
 		}
-		if rest := f.Type.DropPruned(old, currentSpec, sent, topologyOf(topology, name)); !document.Same(rest, currentSpec) {
+		if rest := f.Type.DropPruned(old, current, sent, topologyOf(topology, name)); !document.Same(rest, current) {
 			result = result.With(name, rest)
 		}
 	}
@@ -138,13 +138,13 @@ func (t *Type) dropPrunedFields(live, merged, config document.Value, topology *s
 func (t *Type) dropPrunedItems(live, merged, config document.Value, topology *schema.List) document.Value {
 	var items []document.Value
 	for i := range merged.Len() {
-		currentSpec := merged.At(i)
-		place := keyedIndex(topology.Keys, live, currentSpec, i)
-		if place < 0 || document.Same(live.At(place), currentSpec) {
+		current := merged.At(i)
+		place := keyedIndex(topology.Keys, live, current, i)
+		if place < 0 || document.Same(live.At(place), current) {
 			continue
 		}
-		rest := t.Elem.DropPruned(live.At(place), currentSpec, configItem(topology.Keys, config, currentSpec), topology.Item)
-		if document.Same(rest, currentSpec) {
+		rest := t.Elem.DropPruned(live.At(place), current, configItem(topology.Keys, config, current), topology.Item)
+		if document.Same(rest, current) {
 			continue
 		}
 		if items == nil {

@@ -168,9 +168,9 @@ func (c *checker) checkRequirements(r document.Value, checkName func(string)) {
 		}
 	}
 	c.pop()
-	has := func(of document.Value, currentSpec func(string) bool) bool {
-		for name := range of.Fields() {
-			if currentSpec(name) {
+	has := func(list document.Value, matches func(string) bool) bool {
+		for name := range list.Fields() {
+			if matches(name) {
 				return true
 			}
 		}

@@ -118,10 +118,10 @@ func checkFrozenDecisions(c *checker, request, oldRequest document.Value) {
 	value, old := request.Lookup("status", "conditions"), oldRequest.Lookup("status", "conditions")
 	t, _ := c.kind.Lookup("status", "conditions")
 	for _, name := range [...]string{"Approved", "Denied"} {
-		switch currentSpec, oldValue := conditionsOfType(value, name), conditionsOfType(old, name); {
-		case currentSpec.Len() > oldValue.Len():
+		switch current, oldValue := conditionsOfType(value, name), conditionsOfType(old, name); {
+		case current.Len() > oldValue.Len():
 			c.checkFrozenDecision("add", name)
-		case currentSpec.Len() == oldValue.Len() && !equalLists(t, currentSpec, oldValue):
+		case current.Len() == oldValue.Len() && !equalLists(t, current, oldValue):
 			c.checkFrozenDecision("modify", name)
 		}
 	}

@@ -110,9 +110,9 @@ func checkDriverFrozen(c *checker, drivers, _ document.Value) {
 		t = t.Elem
 	}
 	old := c.scopes[0].old.Lookup("spec", "drivers")
-	for _, currentSpec := range drivers.Items() {
-		if i := c.firstIndex(old, "name", currentSpec.Get("name").Text(), false); i >= 0 && !equalExcept(t, currentSpec, old.At(i), []string{"allocatable"}) {
-			c.invalid(errorValue(currentSpec), "field is immutable")
+	for _, current := range drivers.Items() {
+		if i := c.firstIndex(old, "name", current.Get("name").Text(), false); i >= 0 && !equalExcept(t, current, old.At(i), []string{"allocatable"}) {
+			c.invalid(errorValue(current), "field is immutable")
 		}
 	}
 }

@@ -144,11 +144,11 @@ func checkClaimUpdate(c *checker, claim, oldClaim document.Value) {
 	t := c.currentType()
 	frozen := !equalExcept(t, spec, old, except)
 	resources, _ := fieldType(t, "resources")
-	currentSpec, oldValue := spec.Get("resources"), old.Get("resources")
-	if isBound && currentSpec.Get("requests").Kind() == document.Map {
-		currentSpec, oldValue = removeStorage(currentSpec), removeStorage(oldValue)
+	current, oldValue := spec.Get("resources"), old.Get("resources")
+	if isBound && current.Get("requests").Kind() == document.Map {
+		current, oldValue = removeStorage(current), removeStorage(oldValue)
 	}
-	if frozen || !semanticEqual(resources, false, currentSpec, oldValue) {
+	if frozen || !semanticEqual(resources, false, current, oldValue) {
 		c.forbidden("spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims")
 	}
 	c.shrunkenClaim(spec, old, oldClaim.Get("status"))
@@ -282,8 +282,8 @@ func equalTerms(value, old document.Value) bool {
 		return false
 	}
 	for i := range value.Len() {
-		currentSpec, oldValue := value.At(i), old.At(i)
-		if !equalRequirements(currentSpec.Get("matchFields"), oldValue.Get("matchFields")) || !equalRequirements(currentSpec.Get("matchExpressions"), oldValue.Get("matchExpressions")) {
+		current, oldValue := value.At(i), old.At(i)
+		if !equalRequirements(current.Get("matchFields"), oldValue.Get("matchFields")) || !equalRequirements(current.Get("matchExpressions"), oldValue.Get("matchExpressions")) {
 			return false
 		}
 	}
@@ -295,12 +295,12 @@ func equalRequirements(value, old document.Value) bool {
 		return false
 	}
 	for i := range value.Len() {
-		currentSpec, oldValue := value.At(i), old.At(i)
+		current, oldValue := value.At(i), old.At(i)
 		key := oldValue.Get("key").Text()
-		if currentSpec.Get("key").Text() != key && currentSpec.Get("key").Text() != generalLabels[key] {
+		if current.Get("key").Text() != key && current.Get("key").Text() != generalLabels[key] {
 			return false
 		}
-		if !semanticEqual(nil, false, currentSpec.Without("key"), oldValue.Without("key")) {
+		if !semanticEqual(nil, false, current.Without("key"), oldValue.Without("key")) {
 			return false
 		}
 	}

@@ -15,8 +15,8 @@ import (
 // conversionError reports that an object could not be converted between versions.
 type conversionError struct {
 	status *apierrors.StatusError
-	// responded reports whether the conversion webhook responded. If it did not, a retry may succeed.
-	responded bool
+	// hasResponded reports whether the conversion webhook responded. If it did not, a retry may succeed.
+	hasResponded bool
 }
 
 func newConversionError(err error) *conversionError {
@@ -33,7 +33,7 @@ func (e *unavailableError) Unwrap() error { return e.error }
 // IsUnavailable reports whether a conversion failed because the webhook did not respond.
 func IsUnavailable(err error) bool {
 	var failed *conversionError
-	return errors.As(err, &failed) && !failed.responded
+	return errors.As(err, &failed) && !failed.hasResponded
 }
 
 // Error implements error.

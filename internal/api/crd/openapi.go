@@ -13,8 +13,8 @@ import (
 
 // SchemaHash returns a hash of the schema of a version and of spec.preserveUnknownFields, which determine the result of
 // [Resource.OpenAPI]. It is zero if there is no such version.
-func (d *Resource) SchemaHash(version string) [sha256.Size]byte {
-	v := d.at(version)
+func (r *Resource) SchemaHash(version string) [sha256.Size]byte {
+	v := r.at(version)
 	if v == nil {
 		return [sha256.Size]byte{}
 	}
@@ -23,8 +23,8 @@ func (d *Resource) SchemaHash(version string) [sha256.Size]byte {
 
 // OpenAPI returns the schema of a version for publication in OpenAPI v2 or v3, without apiVersion, kind and metadata. It
 // returns nil if the fields must not be published, because clients reject fields that a published schema does not define.
-func (d *Resource) OpenAPI(version string, isV2 bool) (*spec.Schema, error) {
-	v := d.at(version)
+func (r *Resource) OpenAPI(version string, isV2 bool) (*spec.Schema, error) {
+	v := r.at(version)
 	if v == nil {
 		return nil, nil
 	}
@@ -46,7 +46,7 @@ func (d *Resource) OpenAPI(version string, isV2 bool) (*spec.Schema, error) {
 	}
 	s = s.Unfold() // Unfold represents x-kubernetes-int-or-string as anyOf.
 	if isV2 {
-		if d.PreserveUnknownFields || s.XPreserveUnknownFields {
+		if r.PreserveUnknownFields || s.XPreserveUnknownFields {
 			return nil, nil
 		}
 		s = openapiv2.ToStructuralOpenAPIV2(s)

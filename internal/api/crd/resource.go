@@ -84,8 +84,8 @@ func jsonPath(path []string) string {
 	return "." + strings.Join(path, ".")
 }
 
-func (d *Resource) newVersion(v *Version) *compiledVersion {
-	options := structural.Options{Group: d.Group, Version: v.Name, Kind: d.AcceptedNames.Kind, Namespaced: d.Namespaced, Preserve: d.PreserveUnknownFields}
+func (r *Resource) newVersion(v *Version) *compiledVersion {
+	options := structural.Options{Group: r.Group, Version: v.Name, Kind: r.AcceptedNames.Kind, Namespaced: r.Namespaced, Preserve: r.PreserveUnknownFields}
 	if s := v.scale; s != nil {
 		options.Scale = &structural.Scale{SpecReplicas: jsonPath(s.Replicas), StatusReplicas: jsonPath(s.StatusReplicas), LabelSelector: jsonPath(s.Selector)}
 	}
@@ -102,7 +102,7 @@ func (d *Resource) newVersion(v *Version) *compiledVersion {
 		columns: sync.OnceValues(func() (*encoding.Columns, error) { return encoding.CustomColumns(v.columns) }),
 		hash: sync.OnceValue(func() [sha256.Size]byte {
 			h := sha256.New()
-			_, _ = fmt.Fprintf(h, "%t %s", d.PreserveUnknownFields, unparsed.JSON()) // hash.Hash never returns an error
+			_, _ = fmt.Fprintf(h, "%t %s", r.PreserveUnknownFields, unparsed.JSON()) // hash.Hash never returns an error
 			return [sha256.Size]byte(h.Sum(nil))
 		}),
 	}
@@ -144,31 +144,31 @@ func (d *Definition) IsServedBy(kind *api.Kind) bool {
 
 // MarkCurrent records that every object with a revision greater than the given one was written with this definition. At the
 // storage version such objects are served as they are stored.
-func (d *Resource) MarkCurrent(revision storage.Revision) { d.currentSince.Store(int64(revision)) }
+func (r *Resource) MarkCurrent(revision storage.Revision) { r.currentSince.Store(int64(revision)) }
 
 // MarkStale reverts MarkCurrent: every object may have been written with an earlier generation of the definition.
-func (d *Resource) MarkStale() { d.currentSince.Store(math.MaxInt64) }
+func (r *Resource) MarkStale() { r.currentSince.Store(math.MaxInt64) }
 
 // IsMarkedCurrent reports whether MarkCurrent was called since the last MarkStale.
-func (d *Resource) IsMarkedCurrent() bool { return d.currentSince.Load() != math.MaxInt64 }
+func (r *Resource) IsMarkedCurrent() bool { return r.currentSince.Load() != math.MaxInt64 }
 
 // at returns the version with the given name; nil if there is none.
-func (d *Resource) at(version string) *compiledVersion { return d.versions[version] }
+func (r *Resource) at(version string) *compiledVersion { return r.versions[version] }
 
 var errNoVersion = errors.New("the definition does not have this version")
 
 // typeAt returns the compiled schema of a version. If there is no such version, the error is errNoVersion.
-func (d *Resource) typeAt(version string) (*structural.Type, error) {
-	v := d.at(version)
+func (r *Resource) typeAt(version string) (*structural.Type, error) {
+	v := r.at(version)
 	if v == nil {
-		return nil, fmt.Errorf("%s at %q: %w", d.Name, version, errNoVersion)
+		return nil, fmt.Errorf("%s at %q: %w", r.Name, version, errNoVersion)
 	}
 	return v.values()
 }
 
 // Topology implements api.Definition.
-func (d *Resource) Topology(version string) (*schema.Type, bool) {
-	t, err := d.typeAt(version)
+func (r *Resource) Topology(version string) (*schema.Type, bool) {
+	t, err := r.typeAt(version)
 	if err != nil {
 		return nil, false
 	}
@@ -176,24 +176,24 @@ func (d *Resource) Topology(version string) (*schema.Type, bool) {
 }
 
 // Subresources implements api.Definition.
-func (d *Resource) Subresources(version string) []string {
-	if v := d.at(version); v != nil {
+func (r *Resource) Subresources(version string) []string {
+	if v := r.at(version); v != nil {
 		return v.subresources
 	}
 	return nil
 }
 
 // ScalePaths implements api.Definition.
-func (d *Resource) ScalePaths(version string) *api.ScalePaths {
-	if v := d.at(version); v != nil {
+func (r *Resource) ScalePaths(version string) *api.ScalePaths {
+	if v := r.at(version); v != nil {
 		return v.scale
 	}
 	return nil
 }
 
 // Values implements strategy.Definition.
-func (d *Resource) Values(version string) (strategy.Values, error) {
-	t, err := d.typeAt(version)
+func (r *Resource) Values(version string) (strategy.Values, error) {
+	t, err := r.typeAt(version)
 	if err != nil {
 		return nil, err
 	}
@@ -201,8 +201,8 @@ func (d *Resource) Values(version string) (strategy.Values, error) {
 }
 
 // Columns returns the printer columns of a version; the default columns if there is no such version.
-func (d *Resource) Columns(version string) (*encoding.Columns, error) {
-	v := d.at(version)
+func (r *Resource) Columns(version string) (*encoding.Columns, error) {
+	v := r.at(version)
 	if v == nil {
 		return encoding.CustomColumns(nil)
 	}
@@ -211,16 +211,16 @@ func (d *Resource) Columns(version string) (*encoding.Columns, error) {
 
 // SelectableFields returns the paths, such as spec.color, of the selectableFields of a version. They do not include
 // metadata.name and metadata.namespace, which are always selectable.
-func (d *Resource) SelectableFields(version string) []string {
-	if v := d.at(version); v != nil {
+func (r *Resource) SelectableFields(version string) []string {
+	if v := r.at(version); v != nil {
 		return v.selectable
 	}
 	return nil
 }
 
 // Schema returns the openAPIV3Schema of a version; an absent value if there is none.
-func (d *Resource) Schema(version string) (document.Value, error) {
-	v := d.at(version)
+func (r *Resource) Schema(version string) (document.Value, error) {
+	v := r.at(version)
 	if v == nil {
 		return document.Value{}, nil
 	}
@@ -228,16 +228,16 @@ func (d *Resource) Schema(version string) (document.Value, error) {
 }
 
 // PreservesUnknownFields reports whether spec.preserveUnknownFields disables pruning.
-func (d *Resource) PreservesUnknownFields() bool { return d.PreserveUnknownFields }
+func (r *Resource) PreservesUnknownFields() bool { return r.PreserveUnknownFields }
 
 // IsServedAsStored implements strategy.StorageConverter.
-func (d *Resource) IsServedAsStored(revision storage.Revision, version string) bool {
-	return version == d.storageVersion && int64(revision) > d.currentSince.Load()
+func (r *Resource) IsServedAsStored(revision storage.Revision, version string) bool {
+	return version == r.storageVersion && int64(revision) > r.currentSince.Load()
 }
 
 // FromStorage implements strategy.StorageConverter.
-func (d *Resource) FromStorage(stored document.Value, version string) (document.Value, error) {
-	all, err := d.FromStorageAll([]document.Value{stored}, version)
+func (r *Resource) FromStorage(stored document.Value, version string) (document.Value, error) {
+	all, err := r.FromStorageAll([]document.Value{stored}, version)
 	if err != nil {
 		return stored, err
 	}
@@ -245,22 +245,22 @@ func (d *Resource) FromStorage(stored document.Value, version string) (document.
 }
 
 // FromStorageAll implements strategy.StorageConverter.
-func (d *Resource) FromStorageAll(stored []document.Value, version string) ([]document.Value, error) {
-	return d.ConvertAll(context.Background(), stored, version)
+func (r *Resource) FromStorageAll(stored []document.Value, version string) ([]document.Value, error) {
+	return r.ConvertAll(context.Background(), stored, version)
 }
 
 // ConvertAll is FromStorageAll with a context. Objects are pruned and defaulted at their stored version, and converted
 // if the requested version differs.
-func (d *Resource) ConvertAll(ctx context.Context, stored []document.Value, version string) ([]document.Value, error) {
+func (r *Resource) ConvertAll(ctx context.Context, stored []document.Value, version string) ([]document.Value, error) {
 	var (
-		to        = d.Group + "/" + version
+		to        = r.Group + "/" + version
 		all       []document.Value
 		others    []int // positions, in the slice all, of the objects that must be converted
 		toConvert []document.Value
 		last      error // error of the first object that could not be read; later objects are not read
 	)
 	for _, one := range stored {
-		doc, err := d.readStored(one)
+		doc, err := r.readStored(one)
 		if err != nil {
 			last = err
 			break
@@ -273,7 +273,7 @@ func (d *Resource) ConvertAll(ctx context.Context, stored []document.Value, vers
 	if len(toConvert) == 0 {
 		return all, last
 	}
-	converted, err := d.convert(ctx, toConvert, to)
+	converted, err := r.convert(ctx, toConvert, to)
 	for i, doc := range converted {
 		all[others[i]] = doc
 	}
@@ -284,9 +284,9 @@ func (d *Resource) ConvertAll(ctx context.Context, stored []document.Value, vers
 }
 
 // readStored returns a stored object, pruned and defaulted with the current schema of the version at which it is stored.
-func (d *Resource) readStored(stored document.Value) (document.Value, error) {
+func (r *Resource) readStored(stored document.Value) (document.Value, error) {
 	apiVersion := stored.Get("apiVersion").Text()
-	t, err := d.typeAt(path.Base(apiVersion))
+	t, err := r.typeAt(path.Base(apiVersion))
 	if errors.Is(err, errNoVersion) {
 		return stored, plainError(fmt.Errorf("request to convert CR from an invalid group/version: %s", apiVersion))
 	}
@@ -308,16 +308,16 @@ func pruneAndDefault(t *structural.Type, stored document.Value) document.Value {
 
 // RoundTripped implements strategy.StorageConverter. With a conversion webhook, it returns the document unchanged, because the
 // result is unknown without a call to the webhook.
-func (d *Resource) RoundTripped(doc document.Value) document.Value {
+func (r *Resource) RoundTripped(doc document.Value) document.Value {
 	version := path.Base(doc.Get("apiVersion").Text())
-	if !d.ConversionIsNone() || version == d.storageVersion {
+	if !r.ConversionIsNone() || version == r.storageVersion {
 		return doc
 	}
-	stored, err := d.ToStorage(doc)
+	stored, err := r.ToStorage(doc)
 	if err != nil {
 		return doc
 	}
-	read, err := d.FromStorage(stored, version)
+	read, err := r.FromStorage(stored, version)
 	if err != nil {
 		return doc
 	}
@@ -326,13 +326,13 @@ func (d *Resource) RoundTripped(doc document.Value) document.Value {
 
 // ToStorage implements strategy.StorageConverter. It sets the defaults of the storage version in an object that it converts
 // from another version.
-func (d *Resource) ToStorage(doc document.Value) (document.Value, error) {
+func (r *Resource) ToStorage(doc document.Value) (document.Value, error) {
 	from := doc.Get("apiVersion").Text()
-	stored, err := d.Convert(doc, from, d.Group+"/"+d.storageVersion)
-	if err != nil || path.Base(from) == d.storageVersion {
+	stored, err := r.Convert(doc, from, r.Group+"/"+r.storageVersion)
+	if err != nil || path.Base(from) == r.storageVersion {
 		return stored, err
 	}
-	t, err := d.typeAt(d.storageVersion)
+	t, err := r.typeAt(r.storageVersion)
 	if err != nil {
 		return doc, err
 	}
@@ -341,16 +341,16 @@ func (d *Resource) ToStorage(doc document.Value) (document.Value, error) {
 
 // ConvertUnpruned implements strategy.StorageConverter. It validates the apiVersion of the object, which an admission webhook
 // may have changed.
-func (d *Resource) ConvertUnpruned(doc document.Value, to string) (document.Value, error) {
+func (r *Resource) ConvertUnpruned(doc document.Value, to string) (document.Value, error) {
 	from := doc.Get("apiVersion").Text()
 	group, version, _ := strings.Cut(from, "/")
-	if group != d.Group {
+	if group != r.Group {
 		return doc, plainError(fmt.Errorf("%s is unstructured and is not suitable for converting to %q", kindText(doc), to))
 	}
-	if d.at(version) == nil {
+	if r.at(version) == nil {
 		return doc, plainError(fmt.Errorf("request to convert CR from an invalid group/version: %s", from))
 	}
-	converted, err := d.converter.Convert(context.Background(), []document.Value{doc}, to)
+	converted, err := r.converter.Convert(context.Background(), []document.Value{doc}, to)
 	if err != nil {
 		return doc, newConversionError(err)
 	}
@@ -358,14 +358,14 @@ func (d *Resource) ConvertUnpruned(doc document.Value, to string) (document.Valu
 }
 
 // Convert implements api.Definition.
-func (d *Resource) Convert(doc document.Value, from, to string) (document.Value, error) {
+func (r *Resource) Convert(doc document.Value, from, to string) (document.Value, error) {
 	if from == to {
 		return doc, nil
 	}
-	if d.at(path.Base(to)) == nil {
-		return doc, fmt.Errorf("convert %s from %s to %s: %w", d.Name, from, to, apply.ErrVersionGone)
+	if r.at(path.Base(to)) == nil {
+		return doc, fmt.Errorf("convert %s from %s to %s: %w", r.Name, from, to, apply.ErrVersionGone)
 	}
-	converted, err := d.convert(context.Background(), []document.Value{doc}, to)
+	converted, err := r.convert(context.Background(), []document.Value{doc}, to)
 	if err != nil {
 		return doc, err
 	}
@@ -374,12 +374,12 @@ func (d *Resource) Convert(doc document.Value, from, to string) (document.Value,
 
 // convert returns objects converted to another version and pruned. If an object cannot be converted, it returns the results
 // for the objects before it, and the error.
-func (d *Resource) convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
-	t, err := d.typeAt(path.Base(to))
+func (r *Resource) convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
+	t, err := r.typeAt(path.Base(to))
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	converted, failed := d.converter.Convert(ctx, all, to)
+	converted, failed := r.converter.Convert(ctx, all, to)
 	for i, doc := range converted {
 		if converted[i], _, err = t.Decode(doc); err != nil {
 			return converted[:i], apierrors.NewInternalError(err)

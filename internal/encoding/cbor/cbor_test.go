@@ -45,10 +45,10 @@ func TestCBORFixtures(t *testing.T) {
 		without := withoutManagedFields(v)
 		checkDocument(t, o.Append(nil, true, true), without)
 		checkDocument(t, o.Append(nil, false, true), without.Without("apiVersion").Without("kind"))
-		is := protobuf.Type{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadata"}
-		checkDocument(t, o.AppendPartial(nil, is, true), document.NewMap(
-			document.Field{Name: "apiVersion", Value: document.NewString(is.APIVersion)},
-			document.Field{Name: "kind", Value: document.NewString(is.Kind)},
+		typ := protobuf.Type{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadata"}
+		checkDocument(t, o.AppendPartial(nil, typ, true), document.NewMap(
+			document.Field{Name: "apiVersion", Value: document.NewString(typ.APIVersion)},
+			document.Field{Name: "kind", Value: document.NewString(typ.Kind)},
 		).With("metadata", orEmpty(without.Get("metadata"))))
 	})
 }

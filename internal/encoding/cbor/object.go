@@ -90,9 +90,9 @@ func (o *Object) Append(dst []byte, typed, drop bool) []byte {
 }
 
 // AppendPartial appends an object that has the type as and the metadata of o; drop omits managedFields.
-func (o *Object) AppendPartial(dst []byte, as protobuf.Type, drop bool) []byte {
+func (o *Object) AppendPartial(dst []byte, typ protobuf.Type, drop bool) []byte {
 	dst = appendHead(dst, majorMap, 3)
-	dst = appendType(dst, as)
+	dst = appendType(dst, typ)
 	dst = appendString(dst, "metadata")
 	return o.appendMetadata(dst, drop)
 }
@@ -115,10 +115,10 @@ func appendType(dst []byte, t protobuf.Type) []byte {
 }
 
 // AppendListHead appends the part of a list that precedes its items: its type, its metadata and the number of items.
-func AppendListHead(dst []byte, is protobuf.Type, metadata document.Value, items int) []byte {
+func AppendListHead(dst []byte, typ protobuf.Type, metadata document.Value, items int) []byte {
 	dst = append(dst, Prefix...)
 	dst = appendHead(dst, majorMap, 4)
-	dst = appendType(dst, is)
+	dst = appendType(dst, typ)
 	dst = appendMember(dst, nil, "metadata", metadata)
 	dst = appendString(dst, "items")
 	return appendHead(dst, majorList, uint64(items))

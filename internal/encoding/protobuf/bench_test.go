@@ -28,8 +28,8 @@ func BenchmarkDeployment(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	of, _ := scheme.GoType("apps/v1", "Deployment")
-	m, err := MessageOf(of)
+	typ, _ := scheme.GoType("apps/v1", "Deployment")
+	m, err := MessageOf(typ)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -22,12 +22,12 @@ func MessageFor(t Type) (*Message, error) {
 	if m, ok := knownKinds.Load(t); ok {
 		return m.(*Message), nil
 	}
-	of, ok := scheme.GoType(t.APIVersion, t.Kind)
+	typ, ok := scheme.GoType(t.APIVersion, t.Kind)
 	if !ok || strings.HasPrefix(t.APIVersion, apiextensionsv1.GroupName+"/") {
 		// Some fields of CustomResourceDefinitions can have several JSON types, which struct tags do not describe.
 		return nil, nil // not cached, because clients choose the names of kinds
 	}
-	m, err := MessageOf(of)
+	m, err := MessageOf(typ)
 	if err != nil {
 		return nil, fmt.Errorf("protobuf of %s %s: %w", t.APIVersion, t.Kind, err)
 	}
@@ -69,13 +69,13 @@ func EncodeMetadata(v document.Value) (Object, error) {
 
 // AppendWhole appends the object in an envelope with its type; drop omits managedFields.
 func (o Object) AppendWhole(dst []byte, drop bool) []byte {
-	dst = o.is.AppendEnvelope(dst, o.Size(drop))
+	dst = o.typ.AppendEnvelope(dst, o.Size(drop))
 	return AppendEnvelopeEnd(o.Append(dst, drop))
 }
 
 // AppendPartial appends, in an envelope, an object that has the type as and the metadata of o; drop omits managedFields.
-func (o Object) AppendPartial(dst []byte, as Type, drop bool) []byte {
-	dst = as.AppendEnvelope(dst, o.MetadataSize(drop))
+func (o Object) AppendPartial(dst []byte, typ Type, drop bool) []byte {
+	dst = typ.AppendEnvelope(dst, o.MetadataSize(drop))
 	return AppendEnvelopeEnd(o.AppendMetadata(dst, drop))
 }
 

@@ -15,7 +15,7 @@ import (
 
 // eachFixture runs a test for the fixtures of every kind of k8s.io/api and every release, including kinds that are not
 // served. The objects are passed as they are after a round trip through the Go types of this release.
-func eachFixture(t *testing.T, test func(t *testing.T, of reflect.Type, asJSON, asProtobuf []byte)) {
+func eachFixture(t *testing.T, test func(t *testing.T, typ reflect.Type, asJSON, asProtobuf []byte)) {
 	encodingtest.Each(t, func(t *testing.T, f encodingtest.Fixture) {
 		if f.Type == nil {
 			t.Skip("k8s.io/api no longer has this kind")
@@ -26,36 +26,36 @@ func eachFixture(t *testing.T, test func(t *testing.T, of reflect.Type, asJSON, 
 
 // TestFixtures compares the encoding of every fixture byte for byte with Kubernetes' own marshallers.
 func TestFixtures(t *testing.T) {
-	eachFixture(t, func(t *testing.T, of reflect.Type, asJSON, asProtobuf []byte) {
+	eachFixture(t, func(t *testing.T, typ reflect.Type, asJSON, asProtobuf []byte) {
 		v, err := document.ParseJSON(asJSON)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkEnvelope(t, of, v, asProtobuf)
-		checkDropped(t, of, v)
+		checkEnvelope(t, typ, v, asProtobuf)
+		checkDropped(t, typ, v)
 		// An empty object covers the fields that are encoded even if they are empty.
-		empty := reflect.New(of).Interface().(runtime.Object)
+		empty := reflect.New(typ).Interface().(runtime.Object)
 		empty.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(v.Get("apiVersion").Text(), v.Get("kind").Text()))
 		var buffer gobytes.Buffer
 		if err := protobuf.NewSerializer(encodingtest.Types(), encodingtest.Types()).Encode(empty, &buffer); err != nil {
 			t.Fatal(err)
 		}
 		only := document.NewMap(document.Field{Name: "apiVersion", Value: v.Get("apiVersion")}, document.Field{Name: "kind", Value: v.Get("kind")})
-		checkEnvelope(t, of, only, buffer.Bytes())
+		checkEnvelope(t, typ, only, buffer.Bytes())
 	})
 }
 
-func checkEnvelope(t *testing.T, of reflect.Type, v document.Value, expected []byte) {
+func checkEnvelope(t *testing.T, typ reflect.Type, v document.Value, expected []byte) {
 	t.Helper()
-	m, err := MessageOf(of)
+	m, err := MessageOf(typ)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := NewObject(m, v)
-	is := Type{v.Get("apiVersion").Text(), v.Get("kind").Text()}
-	received := AppendEnvelopeEnd(o.Append(is.AppendEnvelope(nil, o.Size(false)), false))
-	if len(received) != is.EnvelopeSize(o.Size(false)) {
-		t.Errorf("size of the object in its envelope = %d bytes, want %d", len(received), is.EnvelopeSize(o.Size(false)))
+	objectType := Type{v.Get("apiVersion").Text(), v.Get("kind").Text()}
+	received := AppendEnvelopeEnd(o.Append(objectType.AppendEnvelope(nil, o.Size(false)), false))
+	if len(received) != objectType.EnvelopeSize(o.Size(false)) {
+		t.Errorf("size of the object in its envelope = %d bytes, want %d", len(received), objectType.EnvelopeSize(o.Size(false)))
 	}
 	if string(received) != string(expected) {
 		at := 0
@@ -68,9 +68,9 @@ func checkEnvelope(t *testing.T, of reflect.Type, v document.Value, expected []b
 
 // checkDropped checks that encoding an object and omitting managedFields yields the same bytes as encoding an object without
 // managedFields.
-func checkDropped(t *testing.T, of reflect.Type, v document.Value) {
+func checkDropped(t *testing.T, typ reflect.Type, v document.Value) {
 	t.Helper()
-	m, err := MessageOf(of)
+	m, err := MessageOf(typ)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 //
 // so that omitting managedFields changes only this length.
 type Object struct {
-	is    Type
+	typ   Type
 	bytes []byte // bytes starts with the content of the metadata
 	// managedFields are bytes[managedStart:managedEnd]; the content of the metadata is bytes[:metadata]. metadata is -1 for
 	// objects without metadata.
@@ -25,11 +25,11 @@ const metadataTag = 1<<3 | bytesType
 
 // NewObject encodes an object whose kind has the message m.
 func NewObject(m *Message, v document.Value) Object {
-	is := TypeOf(v)
+	typ := TypeOf(v)
 	w := newWriter(v.JSONSize())
 	if !m.hasMetadata() {
 		w.message(m, v)
-		return Object{is: is, bytes: w.bytes(), metadata: -1}
+		return Object{typ: typ, bytes: w.bytes(), metadata: -1}
 	}
 	w.findFields(m, v)
 	for i := len(m.fields) - 1; i > 0; i-- {
@@ -47,7 +47,7 @@ func NewObject(m *Message, v document.Value) Object {
 		}
 	}
 	all := w.written()
-	return Object{is: is, bytes: w.bytes(), managedStart: all - managedStart, managedEnd: all - managedEnd, metadata: all - rest}
+	return Object{typ: typ, bytes: w.bytes(), managedStart: all - managedStart, managedEnd: all - managedEnd, metadata: all - rest}
 }
 
 // hasMetadata reports whether objects with this message have metadata as their first field.
@@ -56,7 +56,7 @@ func (m *Message) hasMetadata() bool {
 }
 
 // Type returns the apiVersion and kind of the object.
-func (o Object) Type() Type { return o.is }
+func (o Object) Type() Type { return o.typ }
 
 // Memory returns the approximate size of the object in memory, in bytes.
 func (o Object) Memory() int { return cap(o.bytes) + 64 }

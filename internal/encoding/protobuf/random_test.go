@@ -32,22 +32,22 @@ func TestRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	types := scheme.Builtin().AllKnownTypes()
 	for _, gvk := range slices.SortedFunc(maps.Keys(types), func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) }) {
-		of := types[gvk]
-		if gvk.Version == runtime.APIVersionInternal || !hasMetadataField(of) {
+		typ := types[gvk]
+		if gvk.Version == runtime.APIVersionInternal || !hasMetadataField(typ) {
 			continue
 		}
 		if gvk.Group == apiextensionsv1.GroupName {
 			continue // CustomResourceDefinitions cannot be encoded; see MessageFor
 		}
 		for range *objectsEach {
-			object := randomObject(random, gvk, of)
+			object := randomObject(random, gvk, typ)
 			asJSON, err := json.Marshal(object)
 			if err != nil {
 				t.Fatal(err)
 			}
 			// The object makes a round trip through JSON first, because JSON does not preserve some values, such as
 			// empty lists.
-			again := reflect.New(of).Interface().(runtime.Object)
+			again := reflect.New(typ).Interface().(runtime.Object)
 			if err := json.Unmarshal(asJSON, again); err != nil {
 				t.Fatal(err)
 			}
@@ -59,20 +59,20 @@ func TestRandom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if checkEnvelope(t, of, v, expected.Bytes()); t.Failed() {
+			if checkEnvelope(t, typ, v, expected.Bytes()); t.Failed() {
 				t.Fatalf("the encoding of this %v differs from Kubernetes': %s", gvk, asJSON)
 			}
 		}
 	}
 }
 
-func hasMetadataField(of reflect.Type) bool {
-	_, ok := of.FieldByName("ObjectMeta")
+func hasMetadataField(typ reflect.Type) bool {
+	_, ok := typ.FieldByName("ObjectMeta")
 	return ok
 }
 
-func randomObject(random *rand.Rand, gvk schema.GroupVersionKind, of reflect.Type) runtime.Object {
-	made := reflect.New(of)
+func randomObject(random *rand.Rand, gvk schema.GroupVersionKind, typ reflect.Type) runtime.Object {
+	made := reflect.New(typ)
 	fill(random, made.Elem(), 0)
 	object := made.Interface().(runtime.Object)
 	object.GetObjectKind().SetGroupVersionKind(gvk)

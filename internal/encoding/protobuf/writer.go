@@ -61,8 +61,8 @@ func (w *writer) tag(number, wireType int) { w.varint(uint64(number)<<3 | uint64
 
 // close writes the length and the tag of a length-delimited field. Its value is everything that was written since written
 // returned before.
-func (w *writer) close(number, before int) {
-	w.varint(uint64(w.written() - before))
+func (w *writer) close(number, start int) {
+	w.varint(uint64(w.written() - start))
 	w.tag(number, bytesType)
 }
 
@@ -99,18 +99,18 @@ const absent = -1
 
 // fieldAt writes the field f, whose value is the member of v at index place. It writes absent fields only if their
 // cardinality is always.
-func (w *writer) fieldAt(f *field, v document.Value, place int) {
+func (w *writer) fieldAt(f *field, v document.Value, index int) {
 	switch {
 	case f.name == "":
 		before := w.written()
 		w.message(f.message, v)
 		w.close(f.number, before)
-	case place == absent:
+	case index == absent:
 		if f.cardinality == always {
 			w.value(f, f.number, document.Value{})
 		}
 	default:
-		_, value := v.Field(place)
+		_, value := v.Field(index)
 		w.field(f, value)
 	}
 }

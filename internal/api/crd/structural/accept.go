@@ -84,7 +84,7 @@ func (n *node) acceptsItems(v document.Value) bool {
 	if n.minItems != noLimit && count < n.minItems || n.maxItems != noLimit && count > n.maxItems || n.unique && hasDuplicates(v) {
 		return false
 	}
-	if !n.items.has(restrictions) {
+	if !n.items.hasFeature(restrictions) {
 		return true
 	}
 	for i := range count {
@@ -108,14 +108,14 @@ func (n *node) acceptsFields(v document.Value) bool {
 			return false
 		}
 	}
-	if len(n.fields) == 0 && !n.closed && !n.additional.has(restrictions) {
+	if len(n.fields) == 0 && !n.closed && !n.additional.hasFeature(restrictions) {
 		return true
 	}
 	next := 0
 	for i := range count {
 		name, value := v.Field(i)
 		child, declared := n.child(name, &next)
-		if n.closed && !declared || child.has(restrictions) && !child.accepts(value) {
+		if n.closed && !declared || child.hasFeature(restrictions) && !child.accepts(value) {
 			return false
 		}
 	}

@@ -22,7 +22,7 @@ func (t *Type) Decode(doc document.Value) (read document.Value, unknown []string
 	r := decoders.Get().(*decoder)
 	defer r.release()
 	r.t, r.preserveAll = t, t.options.Preserve
-	read = r.object(doc)
+	read = r.decodeObject(doc)
 	if r.err != nil {
 		return doc, nil, r.err
 	}
@@ -68,95 +68,95 @@ const (
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-func (r *decoder) release() {
-	r.b.Reset()
-	clear(r.path[:cap(r.path)])
-	*r = decoder{b: r.b, path: r.path[:0]}
-	decoders.Put(r)
+func (d *decoder) release() {
+	d.b.Reset()
+	clear(d.path[:cap(d.path)])
+	*d = decoder{b: d.b, path: d.path[:0]}
+	decoders.Put(d)
 }
 
-// object decodes a whole object.
-func (r *decoder) object(doc document.Value) document.Value {
+// decodeObject decodes a whole object.
+func (d *decoder) decodeObject(doc document.Value) document.Value {
 	if doc.Kind() != document.Map {
-		r.fail(fmt.Errorf("expected an object, received a %s", doc.Kind()))
+		d.fail(fmt.Errorf("expected an object, received a %s", doc.Kind()))
 		return doc
 	}
 	for _, name := range [...]string{"kind", "apiVersion"} {
 		if v := doc.Get(name); !v.IsAbsent() && v.Kind() != document.String {
-			r.fail(fmt.Errorf(".%s accessor error: %v is of the type %T, expected string", name, v.ToGo(), v.ToGo()))
+			d.fail(fmt.Errorf(".%s accessor error: %v is of the type %T, expected string", name, v.ToGo(), v.ToGo()))
 			return doc
 		}
 	}
-	r.rootMetadata = r.readRootMetadata(doc.Get("metadata"))
+	d.rootMetadata = d.readRootMetadata(doc.Get("metadata"))
 	if _, err := apischema.ParseGroupVersion(doc.Get("apiVersion").Text()); err != nil {
-		r.fail(err)
+		d.fail(err)
 	}
-	if r.err != nil {
+	if d.err != nil {
 		return doc
 	}
-	return r.fields(r.t.root, doc, false, true)
+	return d.decodeFields(d.t.root, doc, false, true)
 }
 
-func (r *decoder) fail(err error) {
-	if r.err == nil {
-		r.err = err
+func (d *decoder) fail(err error) {
+	if d.err == nil {
+		d.err = err
 	}
 }
 
-// value decodes a value with the schema n. If n is nil, the value has no schema: all fields of maps in it are pruned, unless
+// decodeValue decodes a value with the schema n. If n is nil, the value has no schema: all fields of maps in it are pruned, unless
 // keep is set.
-func (r *decoder) value(n *node, v document.Value, keep bool) document.Value {
+func (d *decoder) decodeValue(n *node, v document.Value, keep bool) document.Value {
 	switch kind := v.Kind(); {
 	case kind != document.Map && kind != document.List || fastdoc.IsUnparsed(v):
 		return v
-	case n == nil && (keep || r.preserveAll):
+	case n == nil && (keep || d.preserveAll):
 		return v
 	case n == nil:
-		return r.strip(v)
+		return d.stripFields(v)
 	case kind == document.Map:
-		return r.fields(n, v, keep, false)
+		return d.decodeFields(n, v, keep, false)
 	}
-	return r.items(n, v, keep)
+	return d.items(n, v, keep)
 }
 
-func (r *decoder) items(n *node, v document.Value, keep bool) document.Value {
-	change := r.b.Rebuild(v)
-	depth := len(r.path)
+func (d *decoder) items(n *node, v document.Value, keep bool) document.Value {
+	change := d.b.Rebuild(v)
+	depth := len(d.path)
 	for i := range v.Len() {
 		old := v.At(i)
 		if old.IsScalar() && !change.Begun() {
 			continue
 		}
-		r.path = append(r.path, step{index: i, kind: itemStep})
-		change.Add(i, "", r.value(n.items, old, keep || n.preserve), old)
-		r.path = r.path[:depth]
+		d.path = append(d.path, step{index: i, kind: itemStep})
+		change.Add(i, "", d.decodeValue(n.items, old, keep || n.preserve), old)
+		d.path = d.path[:depth]
 	}
 	return change.Finish()
 }
 
-// fields decodes the fields of a map. root marks the map as the whole object, which has apiVersion, kind and metadata
+// decodeFields decodes the fields of a map. root marks the map as the whole object, which has apiVersion, kind and metadata
 // regardless of the schema. keep disables pruning.
-func (r *decoder) fields(n *node, v document.Value, keep, root bool) document.Value {
-	change := r.b.Rebuild(v)
-	keep = keep || n.preserve || r.preserveAll
+func (d *decoder) decodeFields(n *node, v document.Value, keep, root bool) document.Value {
+	change := d.b.Rebuild(v)
+	keep = keep || n.preserve || d.preserveAll
 	next := 0
 	for i := range v.Len() {
 		name, old := v.Field(i)
 		child, declared := n.child(name, &next)
-		var now document.Value
+		var value document.Value
 		switch {
 		case root && isMeta(name):
-			now = r.rootField(name, old)
+			value = d.rootField(name, old)
 		case n.embedded && isMeta(name):
-			now = r.metaField(child, name, old)
+			value = d.decodeMetaField(child, name, old)
 		case declared || n.open:
-			now = r.field(child, name, old, declared)
+			value = d.field(child, name, old, declared)
 		case keep:
-			now = old
+			value = old
 		default:
-			r.pruned = append(r.pruned, r.unknownPath(name))
+			d.pruned = append(d.pruned, d.unknownPath(name))
 		}
-		change.Add(i, name, now, old)
+		change.Add(i, name, value, old)
 	}
 	return change.Finish()
 }
@@ -166,94 +166,94 @@ func isMeta(name string) bool {
 	return name == "apiVersion" || name == "kind" || name == "metadata"
 }
 
-func (r *decoder) field(n *node, name string, v document.Value, declared bool) document.Value {
+func (d *decoder) field(n *node, name string, v document.Value, declared bool) document.Value {
 	switch {
 	case v.IsScalar():
 		return v
-	case r.dropsNull(n, v):
+	case d.dropsNull(n, v):
 		return document.Value{}
 	}
 	kind := keyStep
 	if declared {
 		kind = fieldStep
 	}
-	depth := len(r.path)
-	r.path = append(r.path, step{name: name, kind: kind})
-	now := r.value(n, v, false)
-	r.path = r.path[:depth]
-	return now
+	depth := len(d.path)
+	d.path = append(d.path, step{name: name, kind: kind})
+	value := d.decodeValue(n, v, false)
+	d.path = d.path[:depth]
+	return value
 }
 
 // dropsNull reports whether a value of the schema n is a null that is to be pruned.
-func (r *decoder) dropsNull(n *node, v document.Value) bool {
-	return v.IsNull() && !r.preserveAll && !r.preserveNulls && n != nil && !n.nullable && n.defaultValue.IsAbsent()
+func (d *decoder) dropsNull(n *node, v document.Value) bool {
+	return v.IsNull() && !d.preserveAll && !d.preserveNulls && n != nil && !n.nullable && n.defaultValue.IsAbsent()
 }
 
 // readRootMetadata decodes the metadata of the object itself. It is called before other fields are decoded, because errors in
 // metadata take precedence.
-func (r *decoder) readRootMetadata(v document.Value) document.Value {
+func (d *decoder) readRootMetadata(v document.Value) document.Value {
 	if v.IsAbsent() {
 		return v
 	}
-	read, unknown, err := r.readMetadata(v)
+	read, unknown, err := d.readMetadata(v)
 	if err != nil {
-		r.fail(err)
+		d.fail(err)
 	}
 	for _, path := range unknown {
-		r.metadata = append(r.metadata, "metadata."+path)
+		d.metadata = append(d.metadata, "metadata."+path)
 	}
 	return read
 }
 
-func (r *decoder) rootField(name string, v document.Value) document.Value {
+func (d *decoder) rootField(name string, v document.Value) document.Value {
 	if name == "metadata" {
-		return r.rootMetadata
+		return d.rootMetadata
 	}
 	return v
 }
 
 // readMetadata decodes the metadata of the object or of an embedded resource. It decodes null as an empty map.
-func (r *decoder) readMetadata(v document.Value) (read document.Value, unknown []string, err error) {
+func (d *decoder) readMetadata(v document.Value) (read document.Value, unknown []string, err error) {
 	if v.IsNull() {
 		return document.NewMap(), nil, nil
 	}
-	return r.t.metadata.Decode(v)
+	return d.t.metadata.Decode(v)
 }
 
-// metaField decodes apiVersion, kind or metadata of an embedded resource.
-func (r *decoder) metaField(n *node, name string, v document.Value) document.Value {
-	if r.dropsNull(n, v) {
+// decodeMetaField decodes apiVersion, kind or metadata of an embedded resource.
+func (d *decoder) decodeMetaField(n *node, name string, v document.Value) document.Value {
+	if d.dropsNull(n, v) {
 		return document.Value{}
 	}
 	if name != "metadata" {
-		if v.Kind() != document.String && r.dropInvalid {
+		if v.Kind() != document.String && d.dropInvalid {
 			return document.Value{}
 		}
 		if v.Kind() != document.String {
-			r.fail(field.Invalid(field.NewPath(r.fieldPath(name)), v.ToGo(), "must be a string"))
+			d.fail(field.Invalid(field.NewPath(d.fieldPath(name)), v.ToGo(), "must be a string"))
 		}
 		return v
 	}
-	read, unknown, err := r.readMetadata(v)
-	if err != nil && r.dropInvalid {
-		return r.decodable(v)
+	read, unknown, err := d.readMetadata(v)
+	if err != nil && d.dropInvalid {
+		return d.removeUndecodable(v)
 	}
 	if err != nil {
-		r.fail(field.Invalid(field.NewPath(r.fieldPath(name)), v.ToGo(), err.Error()))
+		d.fail(field.Invalid(field.NewPath(d.fieldPath(name)), v.ToGo(), err.Error()))
 		return v
 	}
 	for _, path := range unknown {
-		r.embedded = append(r.embedded, r.fieldPath(name)+"."+path)
+		d.embedded = append(d.embedded, d.fieldPath(name)+"."+path)
 	}
 	return read
 }
 
-// decodable returns malformed metadata without the fields that cannot be decoded. A value that is not a map is returned
+// removeUndecodable returns malformed metadata without the fields that cannot be decoded. A value that is not a map is returned
 // unchanged.
-func (r *decoder) decodable(v document.Value) document.Value {
+func (d *decoder) removeUndecodable(v document.Value) document.Value {
 	var kept []document.Field
 	for name, value := range v.Fields() {
-		if read, _, err := r.readMetadata(document.NewMap(document.Field{Name: name, Value: value})); err == nil {
+		if read, _, err := d.readMetadata(document.NewMap(document.Field{Name: name, Value: value})); err == nil {
 			kept = append(kept, document.Field{Name: name, Value: read.Get(name)})
 		}
 	}
@@ -263,34 +263,34 @@ func (r *decoder) decodable(v document.Value) document.Value {
 	return document.NewMap(kept...)
 }
 
-// strip returns a value in which all maps are empty: the value itself, or the maps in its items. It records the paths of the
+// stripFields returns a value in which all maps are empty: the value itself, or the maps in its items. It records the paths of the
 // removed fields as pruned.
-func (r *decoder) strip(v document.Value) document.Value {
+func (d *decoder) stripFields(v document.Value) document.Value {
 	if v.Kind() == document.Map {
 		for name := range v.Fields() {
-			r.pruned = append(r.pruned, r.unknownPath(name))
+			d.pruned = append(d.pruned, d.unknownPath(name))
 		}
 		if v.Len() == 0 {
 			return v
 		}
 		return document.NewMap()
 	}
-	change := r.b.Rebuild(v)
-	depth := len(r.path)
+	change := d.b.Rebuild(v)
+	depth := len(d.path)
 	for i := range v.Len() {
-		r.path = append(r.path, step{index: i, kind: itemStep})
-		change.Add(i, "", r.value(nil, v.At(i), false), v.At(i))
-		r.path = r.path[:depth]
+		d.path = append(d.path, step{index: i, kind: itemStep})
+		change.Add(i, "", d.decodeValue(nil, v.At(i), false), v.At(i))
+		d.path = d.path[:depth]
 	}
 	return change.Finish()
 }
 
 // unknownPath returns the path of the named field of the current map in the notation of warnings about unknown fields.
-func (r *decoder) unknownPath(name string) string { return writePath(r.path, name, ".", "") }
+func (d *decoder) unknownPath(name string) string { return writePath(d.path, name, ".", "") }
 
 // fieldPath returns the path of the named field of the current map in the notation of validation errors, in which fields that
 // the schema does not declare are in brackets.
-func (r *decoder) fieldPath(name string) string { return writePath(r.path, name, "[", "]") }
+func (d *decoder) fieldPath(name string) string { return writePath(d.path, name, "[", "]") }
 
 func writePath(path []step, name, beforeKey, afterKey string) string {
 	var b strings.Builder

@@ -9,14 +9,14 @@ import (
 
 // Default returns the document in which fields with a default are set to it if they are absent, or if they are null and not
 // nullable. The document must be a result of Decode.
-func (t *Type) Default(doc document.Value) document.Value { return t.root.fill(doc) }
+func (t *Type) Default(doc document.Value) document.Value { return t.root.fillDefaults(doc) }
 
 // pruneDefaults prunes the default values of a node and of all nodes below it, as Decode prunes objects. keep disables the
 // pruning of the node's own default: the node is the item of a list that preserves unknown fields.
 func (t *Type) pruneDefaults(n *node, keep bool) {
 	if !n.defaultValue.IsAbsent() {
 		r := decoder{t: t, preserveNulls: true, dropInvalid: true}
-		n.defaultValue = r.value(n, n.defaultValue, keep)
+		n.defaultValue = r.decodeValue(n, n.defaultValue, keep)
 	}
 	for _, p := range n.fields {
 		t.pruneDefaults(p.node, false)
@@ -29,9 +29,9 @@ func (t *Type) pruneDefaults(n *node, keep bool) {
 	}
 }
 
-// fill returns a value with the defaults of the fields inside it.
-func (n *node) fill(v document.Value) document.Value {
-	if !n.has(defaults) {
+// fillDefaults returns a value with the defaults of the fields inside it.
+func (n *node) fillDefaults(v document.Value) document.Value {
+	if !n.hasFeature(defaults) {
 		return v
 	}
 	b := builders.Get().(*fastdoc.Builder)
@@ -45,7 +45,7 @@ var builders = sync.Pool{New: func() any { return new(fastdoc.Builder) }}
 
 func (n *node) fillWith(b *fastdoc.Builder, v document.Value) document.Value {
 	switch kind := v.Kind(); {
-	case !n.has(defaults) || fastdoc.IsUnparsed(v):
+	case !n.hasFeature(defaults) || fastdoc.IsUnparsed(v):
 		return v
 	case kind == document.Map:
 		return n.fillFields(b, v)

@@ -9,7 +9,7 @@ import (
 // returns false, there are no such items; if it returns true, a listWalk determines whether there are. It does not allocate
 // memory for short lists.
 func (n *node) mayHaveDuplicates(v document.Value) bool {
-	if !n.has(uniqueItems) || fastdoc.IsUnparsed(v) {
+	if !n.hasFeature(uniqueItems) || fastdoc.IsUnparsed(v) {
 		return false
 	}
 	switch v.Kind() {

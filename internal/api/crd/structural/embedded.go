@@ -15,7 +15,7 @@ import (
 
 // checkEmbedded returns the errors of apiVersion, kind and metadata in the embedded resources of an object.
 func checkEmbedded(root *node, obj document.Value) field.ErrorList {
-	if !root.has(embeddedResources) {
+	if !root.hasFeature(embeddedResources) {
 		return nil
 	}
 	var w embeddedWalk
@@ -30,7 +30,7 @@ type embeddedWalk struct {
 }
 
 func (w *embeddedWalk) value(n *node, v document.Value) {
-	if !n.has(embeddedResources) || fastdoc.IsUnparsed(v) {
+	if !n.hasFeature(embeddedResources) || fastdoc.IsUnparsed(v) {
 		return
 	}
 	switch v.Kind() {
@@ -39,7 +39,7 @@ func (w *embeddedWalk) value(n *node, v document.Value) {
 			w.resource(v)
 		}
 		for name, value := range v.Fields() {
-			child := n.find(name)
+			child := n.declaredField(name)
 			depth := w.path.enter(name, child != nil)
 			if child == nil {
 				child = n.additional

@@ -53,7 +53,7 @@ func (n *node) enumerates(v document.Value) bool {
 			return equalsConverted(quantityOf(v), quantityOf(listed))
 		case v.Kind() == document.Number && listed.Kind() == document.String:
 			q := quantityOf(v)
-			return q.whole && string(rune(clamp(q.i))) == listed.Text()
+			return q.whole && string(rune(clampToRune(q.i))) == listed.Text()
 		case listed.IsNull():
 			return false
 		}
@@ -61,8 +61,8 @@ func (n *node) enumerates(v document.Value) bool {
 	})
 }
 
-// clamp converts an integer to int32. It returns -1, which is not a valid rune, for integers outside of the range of int32.
-func clamp(i int64) int32 {
+// clampToRune converts an integer to int32. It returns -1, which is not a valid rune, for integers outside of the range of int32.
+func clampToRune(i int64) int32 {
 	if i != int64(int32(i)) {
 		return -1
 	}

@@ -18,7 +18,7 @@ func FuzzType(f *testing.F) {
 	for _, test := range updateTests {
 		f.Add(schemaOf(test.schema), testObject(test.now), testObject(test.old))
 	}
-	f.Fuzz(func(t *testing.T, schema, now, old string) {
+	f.Fuzz(func(t *testing.T, schema, value, old string) {
 		s, err := document.ParseJSON(schema)
 		if err != nil {
 			return
@@ -28,7 +28,7 @@ func FuzzType(f *testing.F) {
 			return
 		}
 		typ.rules = nil // skip CEL rules, which Kubernetes' library evaluates slowly
-		obj, ok := readOnce(t, typ, now)
+		obj, ok := readOnce(t, typ, value)
 		was, isOld := readOnce(t, typ, old)
 		if !ok {
 			return

@@ -33,7 +33,7 @@ type listWalk struct {
 }
 
 func (w *listWalk) value(n *node, v document.Value) {
-	if !n.has(uniqueItems) || fastdoc.IsUnparsed(v) {
+	if !n.hasFeature(uniqueItems) || fastdoc.IsUnparsed(v) {
 		return
 	}
 	switch v.Kind() {

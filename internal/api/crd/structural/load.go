@@ -31,7 +31,7 @@ func (l *loader) load(v document.Value) *node {
 		embedded:     v.Get("x-kubernetes-embedded-resource").Bool(),
 		keys:         stringItems(v.Get("x-kubernetes-list-map-keys")),
 		list:         listTypes[v.Get("x-kubernetes-list-type").Text()],
-		defaultValue: nonNull(v, "default").Clone(),
+		defaultValue: nonNullField(v, "default").Clone(),
 	}
 	for _, value := range v.Get("enum").Items() {
 		n.enum = append(n.enum, value.Clone())
@@ -64,7 +64,7 @@ func (l *loader) loadParts(n *node, v document.Value) {
 	for name, schema := range v.Get("properties").Fields() {
 		n.fields = append(n.fields, property{strings.Clone(name), l.loadAt(schema, "properties", name)})
 	}
-	if more := nonNull(v, "additionalProperties"); !more.IsAbsent() {
+	if more := nonNullField(v, "additionalProperties"); !more.IsAbsent() {
 		n.open = true
 		if more.Kind() == document.Bool {
 			n.closed = !more.Bool()
@@ -72,12 +72,12 @@ func (l *loader) loadParts(n *node, v document.Value) {
 			n.additional = l.loadAt(more, "additionalProperties")
 		}
 	}
-	if items := nonNull(v, "items"); !items.IsAbsent() {
+	if items := nonNullField(v, "items"); !items.IsAbsent() {
 		n.items = l.loadAt(items, "items")
 	}
 	l.nonSpineDepth++
 	n.allOf, n.anyOf, n.oneOf = l.loadAll(v, "allOf"), l.loadAll(v, "anyOf"), l.loadAll(v, "oneOf")
-	if not := nonNull(v, "not"); !not.IsAbsent() {
+	if not := nonNullField(v, "not"); !not.IsAbsent() {
 		n.not = l.loadAt(not, "not")
 	}
 	l.nonSpineDepth--
@@ -103,15 +103,15 @@ func (l *loader) loadAt(v document.Value, place ...string) *node {
 }
 
 // fail sets err, unless an earlier error is set. below is the keyword in the current schema object; "" means the object itself.
-func (l *loader) fail(below, problem string) {
+func (l *loader) fail(keyword, problem string) {
 	if l.err == nil {
-		place := strings.Join(append(slices.Clone(l.path), below), ".")
+		place := strings.Join(append(slices.Clone(l.path), keyword), ".")
 		l.err = fmt.Errorf("invalid schema: %s: %s", strings.Trim(place, "."), problem)
 	}
 }
 
-// nonNull returns the named field of a map; an absent value if the field is null.
-func nonNull(v document.Value, name string) document.Value {
+// nonNullField returns the named field of a map; an absent value if the field is null.
+func nonNullField(v document.Value, name string) document.Value {
 	if field := v.Get(name); !field.IsNull() {
 		return field
 	}

@@ -124,8 +124,8 @@ const (
 	nonNullable                           // schemas that are not nullable
 )
 
-// find returns the schema of the field with the given name in properties; nil if there is none.
-func (n *node) find(name string) *node {
+// declaredField returns the schema of the field with the given name in properties; nil if there is none.
+func (n *node) declaredField(name string) *node {
 	i, ok := slices.BinarySearchFunc(n.fields, name, func(p property, name string) int { return strings.Compare(p.name, name) })
 	if !ok {
 		return nil
@@ -135,7 +135,7 @@ func (n *node) find(name string) *node {
 
 // field returns the schema of the field with the given name, from properties or additionalProperties; nil if there is none.
 func (n *node) field(name string) *node {
-	if found := n.find(name); found != nil {
+	if found := n.declaredField(name); found != nil {
 		return found
 	}
 	return n.additional
@@ -153,8 +153,8 @@ func (n *node) child(name string, next *int) (child *node, declared bool) {
 	return n.additional, false
 }
 
-// has reports whether the node or one of its descendants uses a feature; false for a nil node.
-func (n *node) has(w feature) bool { return n != nil && n.features&w != 0 }
+// hasFeature reports whether the node or one of its descendants uses a feature; false for a nil node.
+func (n *node) hasFeature(w feature) bool { return n != nil && n.features&w != 0 }
 
 // hasCombinators reports whether the node has allOf, anyOf, oneOf or not.
 func (n *node) hasCombinators() bool {
@@ -204,7 +204,7 @@ func (n *node) findFeatures() {
 		n.not.findFeatures()
 	}
 	if !n.defaultValue.IsAbsent() {
-		n.filledDefault = n.fill(n.defaultValue)
+		n.filledDefault = n.fillDefaults(n.defaultValue)
 	}
 }
 

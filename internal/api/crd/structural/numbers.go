@@ -19,7 +19,7 @@ type numberLimits struct {
 
 func numberLimitsOf(v document.Value, k kinds, format string) *numberLimits {
 	l := &numberLimits{
-		minimum: float(v, "minimum"), maximum: float(v, "maximum"), multipleOf: float(v, "multipleOf"),
+		minimum: floatLimit(v, "minimum"), maximum: floatLimit(v, "maximum"), multipleOf: floatLimit(v, "multipleOf"),
 		exclusiveMinimum: v.Get("exclusiveMinimum").Bool(), exclusiveMax: v.Get("exclusiveMaximum").Bool(),
 	}
 	switch k {
@@ -34,7 +34,7 @@ func numberLimitsOf(v document.Value, k kinds, format string) *numberLimits {
 	return l
 }
 
-func float(v document.Value, name string) *float64 {
+func floatLimit(v document.Value, name string) *float64 {
 	if f, ok := v.Get(name).Float64(); ok {
 		return &f
 	}

@@ -15,24 +15,24 @@ type previous struct {
 
 // field returns the previous value of the field with the given name. atRoot marks b as the whole object, whose apiVersion and kind
 // are never ratcheted.
-func (b previous) field(n *node, name string, atRoot bool) previous {
-	if !b.known || atRoot && (name == "apiVersion" || name == "kind") || n.field(name) == nil {
+func (p previous) field(n *node, name string, atRoot bool) previous {
+	if !p.known || atRoot && (name == "apiVersion" || name == "kind") || n.field(name) == nil {
 		return previous{}
 	}
-	i, found := b.value.Find(name)
+	i, found := p.value.Find(name)
 	if !found {
 		return previous{}
 	}
-	return previous{b.value.At(i), true}
+	return previous{p.value.At(i), true}
 }
 
 // items returns the previous items of a list with the schema n; the zero value if they cannot be matched.
-func (b previous) items(n *node) previousItems {
-	if !b.known || b.value.Kind() != document.List || n.list != mapList || n.kinds != array || len(n.keys) == 0 || n.items == nil {
+func (p previous) items(n *node) previousItems {
+	if !p.known || p.value.Kind() != document.List || n.list != mapList || n.kinds != array || len(n.keys) == 0 || n.items == nil {
 		return previousItems{}
 	}
-	found := previousItems{n, make(map[string]document.Value, b.value.Len())}
-	for _, item := range b.value.Items() {
+	found := previousItems{n, make(map[string]document.Value, p.value.Len())}
+	for _, item := range p.value.Items() {
 		if key, ok := n.keyOf(item); ok {
 			if _, exists := found.byKey[key]; !exists {
 				found.byKey[key] = item
@@ -48,16 +48,16 @@ type previousItems struct {
 	byKey map[string]document.Value
 }
 
-// of returns the previous value of an item, which is the previous item with the same keys.
-func (f previousItems) of(item document.Value) previous {
-	if f.byKey == nil {
+// find returns the previous value of an item, which is the previous item with the same keys.
+func (p previousItems) find(item document.Value) previous {
+	if p.byKey == nil {
 		return previous{}
 	}
-	key, ok := f.list.keyOf(item)
+	key, ok := p.list.keyOf(item)
 	if !ok {
 		return previous{}
 	}
-	old, found := f.byKey[key]
+	old, found := p.byKey[key]
 	return previous{old, found}
 }
 
@@ -75,46 +75,46 @@ func (n *node) keyOf(item document.Value) (key string, ok bool) {
 	return b.String(), true
 }
 
-// unchanged reports whether a value equals its previous value. A map that contains fields without a schema counts as changed.
+// isUnchanged reports whether a value equals its previous value. A map that contains fields without a schema counts as changed.
 // The order of items in lists of type map is ignored.
-func (n *node) unchanged(now, old document.Value) bool {
+func (n *node) isUnchanged(value, old document.Value) bool {
 	switch {
-	case now.IsNull() || old.IsNull():
-		return now.IsNull() && old.IsNull()
-	case now.Kind() != old.Kind():
+	case value.IsNull() || old.IsNull():
+		return value.IsNull() && old.IsNull()
+	case value.Kind() != old.Kind():
 		return false
-	case now.Kind() == document.List:
-		return n.itemsUnchanged(now, old)
-	case now.Kind() == document.Map:
-		return n.fieldsUnchanged(now, old)
+	case value.Kind() == document.List:
+		return n.areItemsUnchanged(value, old)
+	case value.Kind() == document.Map:
+		return n.areFieldsUnchanged(value, old)
 	}
-	return equal(now, old)
+	return equal(value, old)
 }
 
-func (n *node) fieldsUnchanged(now, old document.Value) bool {
-	if now.Len() != old.Len() {
+func (n *node) areFieldsUnchanged(current, old document.Value) bool {
+	if current.Len() != old.Len() {
 		return false
 	}
-	for i := range now.Len() {
-		name, value := now.Field(i)
+	for i := range current.Len() {
+		name, value := current.Field(i)
 		child := n.field(name)
-		if child == nil || old.Name(i) != name || !child.unchanged(value, old.At(i)) {
+		if child == nil || old.Name(i) != name || !child.isUnchanged(value, old.At(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-func (n *node) itemsUnchanged(now, old document.Value) bool {
+func (n *node) areItemsUnchanged(value, old document.Value) bool {
 	if n.list != mapList {
-		return equal(now, old)
+		return equal(value, old)
 	}
-	if now.Len() != old.Len() {
+	if value.Len() != old.Len() {
 		return false
 	}
 	oldItems := previous{old, true}.items(n)
-	for _, item := range now.Items() {
-		if was := oldItems.of(item); !was.known || !n.items.unchanged(item, was.value) {
+	for _, item := range value.Items() {
+		if was := oldItems.find(item); !was.known || !n.items.isUnchanged(item, was.value) {
 			return false
 		}
 	}

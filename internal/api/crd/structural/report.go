@@ -30,7 +30,7 @@ type reporter struct {
 // report returns the errors of a value; old is its previous value, or absent. base is the path of the value in the object.
 func (n *node) report(v, old document.Value, base string) field.ErrorList {
 	r := reporter{base: base}
-	r.value(n, v, "", previous{old, !old.IsAbsent()})
+	r.reportValue(n, v, "", previous{old, !old.IsAbsent()})
 	return r.distinct()
 }
 
@@ -87,11 +87,11 @@ func (r *reporter) fieldName(path string) string {
 	return "<nil>"
 }
 
-// value adds the errors of a value, unless the value equals prev, its previous value (ratcheting).
-func (r *reporter) value(n *node, v document.Value, path string, prev previous) int {
+// reportValue adds the errors of a value, unless the value equals prev, its previous value (ratcheting).
+func (r *reporter) reportValue(n *node, v document.Value, path string, prev previous) int {
 	mark := len(r.errs)
 	matched := r.check(n, v, path, prev)
-	if len(r.errs) > mark && prev.known && n.unchanged(v, prev.value) {
+	if len(r.errs) > mark && prev.known && n.isUnchanged(v, prev.value) {
 		r.errs = r.errs[:mark]
 	}
 	return matched
@@ -104,23 +104,23 @@ func (r *reporter) check(n *node, v document.Value, path string, prev previous) 
 	kind := kindOf(v)
 	matched := 3 // kube-apiserver always counts its checks for enum, for allOf and similar keywords, and for the schema itself
 	if n.kinds != 0 || n.format.name != "" {
-		matched += 1 + r.kind(n, kind, v, path)
+		matched += 1 + r.reportKind(n, kind, v, path)
 	}
-	matched += r.combinators(n, v, path)
+	matched += r.reportCombinators(n, v, path)
 	switch kind {
 	case text:
 		matched += r.text(n, v.Text(), path)
 	case integer, number:
 		matched += 2
 		if n.numbers != nil {
-			r.number(n.numbers, quantityOf(v), path)
+			r.reportNumber(n.numbers, quantityOf(v), path)
 		}
 	case array:
 		matched += 2 + r.items(n, v, path, prev)
 	}
 	r.enum(n, v, path)
 	if kind == object {
-		matched += 1 + r.fields(n, v, path, prev)
+		matched += 1 + r.reportFields(n, v, path, prev)
 	}
 	return matched
 }
@@ -135,8 +135,8 @@ func (r *reporter) null(n *node, path string) (matched int) {
 	return matched
 }
 
-// kind adds an error if a value other than null does not have an allowed type.
-func (r *reporter) kind(n *node, kind kinds, v document.Value, path string) (matched int) {
+// reportKind adds an error if a value other than null does not have an allowed type.
+func (r *reporter) reportKind(n *node, kind kinds, v document.Value, path string) (matched int) {
 	switch {
 	case n.acceptsKind(kind, v):
 		return 1
@@ -170,7 +170,7 @@ func (k kinds) name() string {
 
 func (r *reporter) text(n *node, s, path string) (matched int) {
 	if n.texts != nil {
-		r.limits(n.texts, s, path)
+		r.reportLimits(n.texts, s, path)
 	}
 	matched = 1
 	if n.format.accepts == nil {
@@ -182,8 +182,8 @@ func (r *reporter) text(n *node, s, path string) (matched int) {
 	return matched + 1
 }
 
-// limits adds an error for the first of maxLength, minLength and pattern that a string violates, as kube-apiserver does.
-func (r *reporter) limits(l *textLimits, s, path string) {
+// reportLimits adds an error for the first of maxLength, minLength and pattern that a string violates, as kube-apiserver does.
+func (r *reporter) reportLimits(l *textLimits, s, path string) {
 	length := utf8.RuneCountInString(s)
 	switch {
 	case l.maxLength != noLimit && length > l.maxLength:
@@ -219,7 +219,7 @@ func (r *reporter) items(n *node, v document.Value, path string, prev previous) 
 	if n.items != nil {
 		old := prev.items(n)
 		for i, item := range v.Items() {
-			matched += r.value(n.items, item, fmt.Sprintf("%s[%d]", path, i), old.of(item))
+			matched += r.reportValue(n.items, item, fmt.Sprintf("%s[%d]", path, i), old.find(item))
 		}
 	}
 	count := v.Len()
@@ -240,9 +240,9 @@ func (r *reporter) tooMany(path string, count, maximum int) {
 	r.add(path, e.Type, e.BadValue, e.Detail)
 }
 
-// fields adds the errors of a map: of its size, of the fields that are not in properties, of the fields in properties, and of
+// reportFields adds the errors of a map: of its size, of the fields that are not in properties, of the fields in properties, and of
 // missing required fields, in this order.
-func (r *reporter) fields(n *node, v document.Value, path string, prev previous) (matched int) {
+func (r *reporter) reportFields(n *node, v document.Value, path string, prev previous) (matched int) {
 	count := v.Len()
 	if n.minProps != noLimit && count < n.minProps {
 		r.invalid(path, int64(count), "should have at least %d properties", n.minProps)
@@ -251,18 +251,18 @@ func (r *reporter) fields(n *node, v document.Value, path string, prev previous)
 		r.tooMany(path, count, n.maxProps)
 	}
 	for name, value := range v.Fields() {
-		if n.find(name) != nil {
+		if n.declaredField(name) != nil {
 			continue
 		}
 		if n.closed {
 			r.add(path, field.ErrorTypeInvalid, name, fmt.Sprintf("%s.%s in body is a forbidden property", path, name))
 		} else if n.additional != nil {
-			matched += r.value(n.additional, value, path+"."+name, prev.field(n, name, path == ""))
+			matched += r.reportValue(n.additional, value, path+"."+name, prev.field(n, name, path == ""))
 		}
 	}
 	for name, value := range v.Fields() {
-		if declared := n.find(name); declared != nil {
-			matched += r.value(declared, value, fieldBelow(path, name), prev.field(n, name, path == ""))
+		if declared := n.declaredField(name); declared != nil {
+			matched += r.reportValue(declared, value, fieldBelow(path, name), prev.field(n, name, path == ""))
 		}
 	}
 	for _, name := range n.required {

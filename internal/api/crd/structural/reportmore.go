@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// combinators adds the errors of a value in allOf, anyOf, oneOf and not. Ratcheting does not apply to these errors.
-func (r *reporter) combinators(n *node, v document.Value, path string) (matched int) {
+// reportCombinators adds the errors of a value in allOf, anyOf, oneOf and not. Ratcheting does not apply to these errors.
+func (r *reporter) reportCombinators(n *node, v document.Value, path string) (matched int) {
 	if len(n.anyOf) > 0 {
 		matched += r.anyOf(n.anyOf, v, path)
 	}
@@ -32,10 +32,10 @@ type trial struct {
 	done    bool
 }
 
-// try returns the result of checking a value with a schema. It does not add the errors to r.
-func (r *reporter) try(n *node, v document.Value, path string) trial {
+// tryNode returns the result of checking a value with a schema. It does not add the errors to r.
+func (r *reporter) tryNode(n *node, v document.Value, path string) trial {
 	separate := reporter{base: r.base}
-	matched := separate.value(n, v, path, previous{})
+	matched := separate.reportValue(n, v, path, previous{})
 	return trial{separate.errs, matched, true}
 }
 
@@ -56,7 +56,7 @@ func betterTrial(best, t trial) trial {
 func (r *reporter) anyOf(nodes []*node, v document.Value, path string) int {
 	var best trial
 	for _, n := range nodes {
-		t := r.try(n, v, path)
+		t := r.tryNode(n, v, path)
 		if len(t.errs) == 0 {
 			return t.matched
 		}
@@ -70,7 +70,7 @@ func (r *reporter) oneOf(nodes []*node, v document.Value, path string) int {
 	var best, first trial
 	valid := 0
 	for _, n := range nodes {
-		t := r.try(n, v, path)
+		t := r.tryNode(n, v, path)
 		switch {
 		case len(t.errs) > 0 && valid == 0:
 			best = betterTrial(best, t)
@@ -95,7 +95,7 @@ func (r *reporter) oneOf(nodes []*node, v document.Value, path string) int {
 func (r *reporter) allOf(nodes []*node, v document.Value, path string) (matched int) {
 	valid := 0
 	for _, n := range nodes {
-		t := r.try(n, v, path)
+		t := r.tryNode(n, v, path)
 		if len(t.errs) == 0 {
 			valid++
 		}
@@ -111,9 +111,9 @@ func (r *reporter) allOf(nodes []*node, v document.Value, path string) (matched 
 	return matched
 }
 
-// number adds the errors of a number. As in kube-apiserver, a limit outside of the range of the schema's type causes an error
+// reportNumber adds the errors of a number. As in kube-apiserver, a limit outside of the range of the schema's type causes an error
 // for every value, and is compared with the value nevertheless.
-func (r *reporter) number(l *numberLimits, q quantity, path string) {
+func (r *reporter) reportNumber(l *numberLimits, q quantity, path string) {
 	if !l.fits(q) {
 		r.invalidWithoutPath("%s", l.rangeError("Checked", path))
 	}

@@ -79,14 +79,14 @@ func (r *ruleset) check(obj, old document.Value) (field.ErrorList, []string) {
 	}
 	var warnings warningRecorder
 	ctx := warning.WithWarningRecorder(context.Background(), &warnings)
-	now := toGoMap(obj)
+	value := toGoMap(obj)
 	if old.IsAbsent() {
-		errs, _ := r.compiled.Validate(ctx, nil, r.schemaGo, now, nil, celconfig.RuntimeCELCostBudget)
+		errs, _ := r.compiled.Validate(ctx, nil, r.schemaGo, value, nil, celconfig.RuntimeCELCostBudget)
 		return sortErrors(errs), warnings
 	}
 	was := toGoMap(old)
-	related := common.NewCorrelatedObject(now, was, &model.Structural{Structural: r.schemaGo})
-	errs, _ := r.compiled.Validate(ctx, nil, r.schemaGo, now, was, celconfig.RuntimeCELCostBudget, cel.WithRatcheting(related))
+	related := common.NewCorrelatedObject(value, was, &model.Structural{Structural: r.schemaGo})
+	errs, _ := r.compiled.Validate(ctx, nil, r.schemaGo, value, was, celconfig.RuntimeCELCostBudget, cel.WithRatcheting(related))
 	return sortErrors(errs), warnings
 }
 

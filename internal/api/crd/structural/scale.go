@@ -26,7 +26,7 @@ func (t *Type) checkScale(obj document.Value, specReplicas bool) (errs field.Err
 		return errs
 	}
 	names := pathNames(scale.LabelSelector)
-	if v, reachable := follow(obj, names); reachable && (v.IsAbsent() || v.Kind() == document.String) {
+	if v, reachable := lookupPath(obj, names); reachable && (v.IsAbsent() || v.Kind() == document.String) {
 		return errs
 	}
 	if selector, _, err := unstructured.NestedString(toGoMap(obj), names...); err != nil {
@@ -39,7 +39,7 @@ func (t *Type) checkScale(obj document.Value, specReplicas bool) (errs field.Err
 // error for other types is that of package unstructured, which requires Go maps.
 func checkReplicas(obj document.Value, path string) field.ErrorList {
 	names := pathNames(path)
-	v, reachable := follow(obj, names)
+	v, reachable := lookupPath(obj, names)
 	replicas, ok := v.Int64()
 	if !ok && !(reachable && v.IsAbsent()) {
 		var err error
@@ -56,9 +56,9 @@ func checkReplicas(obj document.Value, path string) field.ErrorList {
 	return nil
 }
 
-// follow returns the value at a path; an absent value if there is none. reachable is false if a value on the way is not a
+// lookupPath returns the value at a path; an absent value if there is none. reachable is false if a value on the way is not a
 // map.
-func follow(v document.Value, names []string) (at document.Value, reachable bool) {
+func lookupPath(v document.Value, names []string) (value document.Value, reachable bool) {
 	for _, name := range names {
 		if v.IsAbsent() {
 			return v, true

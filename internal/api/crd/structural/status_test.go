@@ -11,9 +11,9 @@ import (
 func TestValidateStatus(t *testing.T) {
 	typ := compile(t, `{"type":"object","properties":{"spec":{"type":"string"},"status":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}}}`)
 	old := parse(t, `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a","namespace":"b","resourceVersion":"1"},"spec":3,"status":{"a":1}}`)
-	now := old.With("status", parse(t, `{"a":1,"b":2}`))
+	value := old.With("status", parse(t, `{"a":1,"b":2}`))
 	want := []string{`status.b: Invalid value: "integer": b in body must be of type string: "integer"`}
-	if got := messages(typ.ValidateStatus(now, old)); !slices.Equal(got, want) {
+	if got := messages(typ.ValidateStatus(value, old)); !slices.Equal(got, want) {
 		t.Errorf("ValidateStatus() with an invalid spec and an unchanged invalid field = %q, want %q", got, want)
 	}
 }

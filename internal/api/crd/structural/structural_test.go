@@ -213,12 +213,12 @@ func TestRulesCostBudget(t *testing.T) {
 	rule := fmt.Sprintf(`{"rule":"%[1]s.all(a, %[1]s.all(b, %[1]s.all(c, %[1]s.all(d, %[1]s.all(e, e < 10)))))"}`, numbers)
 	typ := compile(t, schemaOf(`{"type":"object","x-kubernetes-validations":[`+strings.Repeat(rule+",", 29)+rule+`],"properties":{"a":{"type":"integer"}}}`))
 	few := compile(t, schemaOf(`{"type":"object","x-kubernetes-validations":[`+rule+`],"properties":{"a":{"type":"integer"}}}`))
-	now, old := parse(t, testObject(`{"a":2}`)), parse(t, testObject(`{"a":1}`))
+	value, old := parse(t, testObject(`{"a":2}`)), parse(t, testObject(`{"a":1}`))
 	for _, before := range []document.Value{{}, old} {
-		if got := messages(few.Validate(now, before)); len(got) != 0 {
+		if got := messages(few.Validate(value, before)); len(got) != 0 {
 			t.Errorf("Validate() with one rule = %q, want none", got)
 		}
-		if got := messages(typ.Validate(now, before)); len(got) != 1 || !strings.Contains(got[0], "validation failed due to running out of cost budget, no further validation rules will be run") {
+		if got := messages(typ.Validate(value, before)); len(got) != 1 || !strings.Contains(got[0], "validation failed due to running out of cost budget, no further validation rules will be run") {
 			t.Errorf("Validate() = %q, want an exceeded cost budget", got)
 		}
 	}

@@ -37,19 +37,19 @@ func (t *Type) Metadata() *builtin.Type { return t.metadata }
 
 // Compile compiles the schema of one version of a valid CustomResourceDefinition, spec.versions[].schema.openAPIV3Schema. If
 // the schema is absent or null, all values are valid. CEL rules are compiled on first use.
-func Compile(from document.Value, options Options) (*Type, error) {
+func Compile(rawSchema document.Value, options Options) (*Type, error) {
 	metadata, ok := builtin.Builtin("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
 	if !ok {
 		return nil, fmt.Errorf("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta: no such built-in type")
 	}
 	t := &Type{options: options, metadata: metadata}
 	var l loader
-	if from.IsNull() || from.IsAbsent() {
-		from = document.NewMap()
-	} else if l.topology(t, from); l.err != nil {
+	if rawSchema.IsNull() || rawSchema.IsAbsent() {
+		rawSchema = document.NewMap()
+	} else if l.setTopology(t, rawSchema); l.err != nil {
 		return nil, l.err
 	}
-	t.root = l.load(from)
+	t.root = l.load(rawSchema)
 	if l.err != nil {
 		return nil, l.err
 	}
@@ -58,7 +58,7 @@ func Compile(from document.Value, options Options) (*Type, error) {
 	}
 	t.root.findFeatures()
 	if l.rules {
-		t.rules = newRuleset(from)
+		t.rules = newRuleset(rawSchema)
 	}
 	if t.topology == nil {
 		t.topology = schema.Untyped
@@ -66,9 +66,9 @@ func Compile(from document.Value, options Options) (*Type, error) {
 	return t, nil
 }
 
-// topology sets the merge topology of the type. It wraps the schema in a CustomResourceDefinition, because schema.LoadCRD
+// setTopology sets the merge topology of the type. It wraps the schema in a CustomResourceDefinition, because schema.LoadCRD
 // requires one.
-func (l *loader) topology(t *Type, from document.Value) {
+func (l *loader) setTopology(t *Type, rawSchema document.Value) {
 	text := document.NewString
 	types, err := schema.LoadCRD(document.NewMap(
 		document.Field{Name: "apiVersion", Value: text("apiextensions.k8s.io/v1")},
@@ -79,7 +79,7 @@ func (l *loader) topology(t *Type, from document.Value) {
 			document.Field{Name: "preserveUnknownFields", Value: document.NewBool(t.options.Preserve)},
 			document.Field{Name: "versions", Value: document.NewList(document.NewMap(
 				document.Field{Name: "name", Value: text(t.options.Version)},
-				document.Field{Name: "schema", Value: document.NewMap(document.Field{Name: "openAPIV3Schema", Value: from})},
+				document.Field{Name: "schema", Value: document.NewMap(document.Field{Name: "openAPIV3Schema", Value: rawSchema})},
 			))},
 		)},
 	))

@@ -45,7 +45,7 @@ func (t *Type) CheckStatus(obj, live document.Value) (errs field.ErrorList, warn
 	if wrongKind := t.checkKind(obj); len(wrongKind) > 0 {
 		own = wrongKind
 	} else {
-		if n, status := t.root.find("status"), obj.Get("status"); n != nil && !status.IsAbsent() {
+		if n, status := t.root.declaredField("status"), obj.Get("status"); n != nil && !status.IsAbsent() {
 			own = append(own, t.checkSchema(n, status, live.Get("status"), "status")...)
 		}
 		own = append(own, t.checkScale(obj, false)...)
