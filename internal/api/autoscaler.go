@@ -17,8 +17,8 @@ const (
 	behaviorAnnotation       = "autoscaling.alpha.kubernetes.io/behavior"
 )
 
-// conversionAnnotations are the annotations that a conversion to v1 sets now or set in earlier Kubernetes releases. A
-// conversion removes them before it sets new ones.
+// conversionAnnotations are the annotations that a conversion to v1 sets, or set in earlier Kubernetes releases. A conversion
+// removes all of them before it sets annotations.
 var conversionAnnotations = []string{
 	metricsAnnotation, currentMetricsAnnotation, conditionsAnnotation, behaviorAnnotation,
 	"autoscaling.alpha.kubernetes.io/scale-down-tolerance", "autoscaling.alpha.kubernetes.io/scale-up-tolerance",
@@ -107,9 +107,8 @@ func autoscalerV1ToV2(doc document.Value) document.Value {
 	return setAnnotations(doc, removeConversionAnnotations(annotations)).With("spec", spec).With("status", status)
 }
 
-// addRequiredFields returns a spec in which absent required fields (maxReplicas, and the kind and name of scaleTargetRef)
-// are set to zero values, as in Kubernetes' conversion. A required field that an applier no longer applies thus remains in
-// the object.
+// addRequiredFields returns spec with zero values for absent required fields (maxReplicas, and the kind and name of
+// scaleTargetRef), as Kubernetes' conversion does. So a required field that an applier no longer applies remains in the object.
 func addRequiredFields(spec document.Value) document.Value {
 	spec = withZero(spec, "maxReplicas")
 	target := spec.Get("scaleTargetRef")
@@ -131,8 +130,8 @@ func withZero(status document.Value, name string) document.Value {
 	return status
 }
 
-// cpuUtilization returns the averageUtilization of a CPU resource metric, whose field is "target" in a metric of the spec
-// and "current" in a metric of the status. For other metrics it returns an absent value.
+// cpuUtilization returns the averageUtilization of a CPU resource metric, which is in the given field: "target" in a metric of
+// the spec, "current" in a metric of the status. It returns an absent value for metrics that are not CPU resource metrics.
 func cpuUtilization(metric document.Value, field string) document.Value {
 	r := metric.Get("resource")
 	if metric.Get("type").Text() != "Resource" || r.Get("name").Text() != "cpu" {
@@ -184,7 +183,8 @@ func removeConversionAnnotations(annotations document.Value) document.Value {
 	return annotations
 }
 
-// setAnnotationList stores a list as JSON in an annotation, unless the list is empty.
+// setAnnotationList returns annotations with list, encoded as JSON, in the annotation with the given name. It returns
+// annotations unchanged if list is empty.
 func setAnnotationList(annotations document.Value, name string, list []document.Value) document.Value {
 	if len(list) == 0 {
 		return annotations
@@ -192,8 +192,8 @@ func setAnnotationList(annotations document.Value, name string, list []document.
 	return annotations.With(name, document.NewString(string(appendRanked(nil, document.NewList(list...)))))
 }
 
-// annotationList returns the list that an annotation stores as JSON; ok is false if the annotation is absent or
-// malformed.
+// annotationList returns the list that the annotation with the given name stores as JSON; ok is false if the annotation is
+// absent or malformed.
 func annotationList(annotations document.Value, name string) (list []document.Value, ok bool) {
 	text := annotations.Get(name)
 	if text.Kind() != document.String {

@@ -19,7 +19,7 @@ func Builtin() []*Kind {
 	return all
 }
 
-// newKinds returns the kinds that a set of kind files declares. The error joins the errors of all invalid declarations.
+// newKinds returns the kinds that the kind files in set declare. The error joins the errors of all invalid declarations.
 func newKinds(set *kinds.Set) (all []*Kind, err error) {
 	var errs []error
 	for _, d := range set.Kinds {
@@ -71,7 +71,8 @@ func newKind(d *kinds.Declaration) (*Kind, error) {
 	return k, errors.Join(errs...)
 }
 
-// setDeprecated sets Deprecated from the property's value, whose syntax is VERSION "WARNING" [removed in RELEASE].
+// setDeprecated sets Deprecated from value, the value of the property "deprecated", whose syntax is VERSION "WARNING" [removed
+// in RELEASE].
 func (k *Kind) setDeprecated(words []string, value string) error {
 	rest := strings.TrimSpace(strings.TrimPrefix(value, words[0]))
 	quoted, err := strconv.QuotedPrefix(rest)
@@ -117,8 +118,8 @@ func (k *Kind) setSubresources(words []string, _ string) error {
 	return nil
 }
 
-// setGeneration sets Generation from the property's value, whose syntax is
-// "from NUMBER|request [on change of PATH…]".
+// setGeneration sets Generation from value, the value of the property "generation", whose syntax is "from NUMBER|request [on
+// change of PATH…]".
 func (k *Kind) setGeneration(words []string, value string) (err error) {
 	hasPaths := len(words) > 5 && slices.Equal(words[2:5], []string{"on", "change", "of"})
 	if words[0] != "from" || len(words) != 2 && !hasPaths {

@@ -25,7 +25,7 @@ func (k *Kind) customResetFieldSets(endpoint string) map[string]fieldset.Set {
 }
 
 // restoreCustomResetFields implements restoreResetFields for custom resources. With the status subresource, the main endpoint
-// ignores the status, and the status endpoint ignores all other fields.
+// ignores the field status, and the status endpoint ignores all fields except status.
 func (k *Kind) restoreCustomResetFields(endpoint, version string, obj, live document.Value) document.Value {
 	switch {
 	case !k.HasSubresource(version, StatusSubresource):
@@ -36,8 +36,9 @@ func (k *Kind) restoreCustomResetFields(endpoint, version string, obj, live docu
 	return put(obj, live.Get("status"), "status")
 }
 
-// nextCustomGeneration returns the generation of a custom resource that is written at an endpoint: 1 on create, and the
-// live object's generation plus 1 if the main endpoint changes a field outside metadata.
+// nextCustomGeneration returns the generation of obj, a custom resource that is written at endpoint: 1 on create; the
+// generation of live plus 1 if the main endpoint changes a field outside metadata; the generation of live for all other
+// updates.
 func nextCustomGeneration(endpoint string, obj, live document.Value) int64 {
 	if live.IsAbsent() {
 		return 1

@@ -31,7 +31,7 @@ func (k *Kind) dropDisabledFields(obj, live document.Value) document.Value {
 	return put(obj, changed, k.podSpec...)
 }
 
-// hasProjectedSource reports whether a projected volume of a pod spec has a source of the named type, such as
+// hasProjectedSource reports whether a projected volume of spec, a pod spec, has a source of the type name, such as
 // clusterTrustBundle.
 func hasProjectedSource(spec document.Value, name string) bool {
 	for _, volume := range spec.Get("volumes").Items() {
@@ -44,7 +44,7 @@ func hasProjectedSource(spec document.Value, name string) bool {
 	return false
 }
 
-// removeField returns a function that returns a map without the named field.
+// removeField returns a function that returns its argument, a map, without the field name.
 func removeField(name string) func(document.Value) document.Value {
 	return func(v document.Value) document.Value {
 		if v.Get(name).IsAbsent() {
@@ -92,12 +92,12 @@ func prepareNode(obj, live document.Value, _ Write) document.Value {
 }
 
 // prepareNodeStatus removes spec.configSource as prepareNode does, and status.config, the status of dynamic kubelet
-// configuration. Each is retained if it is set in the live node.
+// configuration. Each of the two fields is retained if it is set in the live node.
 func prepareNodeStatus(obj, live document.Value, w Write) document.Value {
 	return dropNewField(prepareNode(obj, live, w), live, "status", "config")
 }
 
-// dropNewField returns an object without the field parent.name, unless the field is set in the live object.
+// dropNewField returns obj without the field parent.name, unless live has that field.
 func dropNewField(obj, live document.Value, parent, name string) document.Value {
 	if obj.Lookup(parent, name).IsAbsent() || !isAbsentOrNull(live.Lookup(parent, name)) {
 		return obj

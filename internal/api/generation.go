@@ -12,9 +12,9 @@ type Generation struct {
 	Counted [][]string
 }
 
-// NextGeneration returns the metadata.generation of an object that is written at an endpoint; 0 means that the object has
-// no generation. The generation in an update request is ignored. Both the object and the live object, which is absent on
-// create, are at the storage version, with reset fields restored.
+// NextGeneration returns the metadata.generation of obj, which is written at endpoint; 0 means that the object has no
+// generation. It ignores the generation in an update request. Both obj and live, which is absent on create, are at the storage
+// version, with reset fields restored.
 func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 	if k.Custom {
 		return nextCustomGeneration(endpoint, obj, live)
@@ -38,8 +38,7 @@ func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 	return generation
 }
 
-// setNextGeneration returns an object in which metadata.generation is set to the result of NextGeneration, or removed if
-// that is 0.
+// setNextGeneration returns obj with metadata.generation set to the result of NextGeneration, or removed if that result is 0.
 func (k *Kind) setNextGeneration(endpoint string, obj, live document.Value) document.Value {
 	next, sent := k.NextGeneration(endpoint, obj, live), obj.Lookup("metadata", "generation")
 	switch n, ok := sent.Int64(); {
@@ -51,14 +50,14 @@ func (k *Kind) setNextGeneration(endpoint string, obj, live document.Value) docu
 	return put(obj, document.NewInt(next), "metadata", "generation")
 }
 
-// semanticEqual reports whether two values are semantically equal, like apimachinery's equality.Semantic: an absent value,
-// null, and an empty list or map are equal to each other.
+// semanticEqual reports whether a and b are semantically equal, like apimachinery's equality.Semantic: an absent value, null,
+// and an empty list or map are equal to each other.
 func semanticEqual(a, b document.Value) bool {
 	return document.Equal(a, b) || isEmpty(a) && isEmpty(b) || equalNested(a, b)
 }
 
-// equalNested reports whether two values inside a list or map are semantically equal. Unlike at the top level, {} differs
-// from an absent field there, because an empty struct often selects a member of a union, such as emptyDir: {}.
+// equalNested reports whether two values inside a list or map are semantically equal. Unlike at the top level, {} differs from
+// an absent field inside a list or map, because an empty struct often selects a member of a union, such as emptyDir: {}.
 func equalNested(a, b document.Value) bool {
 	switch {
 	case a.Kind() != b.Kind():

@@ -15,10 +15,9 @@ import (
 // some causes contain a whole list and are reported for each of its items.
 const maxCauseBytes = 1 << 20
 
-// Invalid returns the 422 Status for an object that fails validation. The result equals the result of
-// apierrors.NewInvalid, except that causes beyond maxCauseBytes are omitted. It is not implemented with
-// apierrors.NewInvalid because the time and memory of that function are quadratic in the number of errors: for a body of
-// 3 MiB with an error in every item of a list it takes minutes.
+// Invalid returns the 422 Status for an object that fails validation. The result equals the result of apierrors.NewInvalid,
+// except that causes beyond maxCauseBytes are omitted. It does not call apierrors.NewInvalid, whose time and memory are
+// quadratic in the number of errors: it takes minutes for a body of 3 MiB with an error in every item of a list.
 func Invalid(kind schema.GroupKind, name string, errs field.ErrorList) error {
 	causes := make([]metav1.StatusCause, 0, len(errs))
 	for size := 0; len(causes) < len(errs) && size < maxCauseBytes; {
@@ -36,8 +35,8 @@ func Invalid(kind schema.GroupKind, name string, errs field.ErrorList) error {
 	}}
 }
 
-// causesText returns the end of the Status message: the distinct causes after ": ", in brackets if there are several, or ""
-// if there is none. If truncated is true, the list ends with "and more".
+// causesText returns the end of the Status message: the distinct causes after ": ", in brackets if there are several, or "" if
+// there is none. If truncated is true, the list of causes ends with "and more".
 func causesText(causes []metav1.StatusCause, truncated bool) string {
 	var all strings.Builder
 	seen := make(map[string]bool, len(causes))

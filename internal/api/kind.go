@@ -26,8 +26,9 @@ type Kind struct {
 	Subresources []string
 	// CreateOnly marks kinds such as SubjectAccessReview, which support only the verb create and are not stored.
 	CreateOnly bool
-	// ActsOn is set for create-only kinds such as Binding whose create requests are served by a subresource of the object
-	// that the body names. It is that RESOURCE/SUBRESOURCE, in the same group, such as pods/binding; otherwise "".
+	// ActsOn is the RESOURCE/SUBRESOURCE, such as pods/binding, that serves create requests for a create-only kind such as
+	// Binding, on the object that the request body names. The resource is in the group of the kind. ActsOn is "" for all other
+	// kinds.
 	ActsOn string
 	// ResetFields are the fields that endpoints ignore; Generation defines how metadata.generation is set.
 	ResetFields []ResetField
@@ -70,20 +71,20 @@ type Kind struct {
 // Definition supplies the properties of a kind that no kind file declares: a custom resource, or CustomResourceDefinition
 // itself.
 type Definition interface {
-	// Topology returns the merge topology of objects at a version, which may be a version that is not served; ok is false if
+	// Topology returns the merge topology of objects at the given version, which need not be a served version; ok is false if
 	// the definition has no such version.
 	Topology(version string) (t *schema.Type, ok bool)
-	// Convert returns an object converted from one apiVersion to another.
+	// Convert returns doc converted from the apiVersion from to the apiVersion to.
 	Convert(doc document.Value, from, to string) (document.Value, error)
-	// Subresources returns the names of the subresources at a version, in the order in which discovery lists them.
+	// Subresources returns the names of the subresources at the given version, in the order in which discovery lists them.
 	Subresources(version string) []string
-	// ScalePaths returns the paths of the fields that the scale subresource reads and writes at a version; nil if the version
-	// has no scale subresource.
+	// ScalePaths returns the paths of the fields that the scale subresource reads and writes at the given version; nil if that
+	// version has no scale subresource.
 	ScalePaths(version string) *ScalePaths
 }
 
-// SubresourcesAt returns the names of the subresources at a version, in the order in which discovery lists them. The caller
-// must not modify the result.
+// SubresourcesAt returns the names of the subresources at the given version, in the order in which discovery lists them. The
+// caller must not modify the result.
 func (k *Kind) SubresourcesAt(version string) []string {
 	if k.Definition != nil {
 		return k.Definition.Subresources(version)
@@ -91,7 +92,7 @@ func (k *Kind) SubresourcesAt(version string) []string {
 	return k.Subresources
 }
 
-// HasSubresource reports whether the kind has the named subresource at a version.
+// HasSubresource reports whether the kind has the subresource name at the given version.
 func (k *Kind) HasSubresource(version, name string) bool {
 	return slices.Contains(k.SubresourcesAt(version), name)
 }
@@ -107,7 +108,7 @@ func (k *Kind) Singular() string { return cmp.Or(k.SingularName, strings.ToLower
 // ListName returns the kind of the resource's lists, such as DeploymentList.
 func (k *Kind) ListName() string { return cmp.Or(k.ListKind, k.Name+"List") }
 
-// APIVersion returns the apiVersion, such as apps/v1, of the kind's objects at a version.
+// APIVersion returns the apiVersion, such as apps/v1, of the kind's objects at the given version.
 func (k *Kind) APIVersion(version string) string {
 	if k.Group == "" {
 		return version
@@ -115,7 +116,7 @@ func (k *Kind) APIVersion(version string) string {
 	return k.Group + "/" + version
 }
 
-// HasVersion reports whether the kind is served at a version.
+// HasVersion reports whether the kind is served at the given version.
 func (k *Kind) HasVersion(version string) bool { return slices.Contains(k.Versions, version) }
 
 // StoreName returns the name of the kind in store keys, such as apps/deployments or core/pods.

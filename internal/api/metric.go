@@ -82,8 +82,8 @@ func mapMetric(metric document.Value, fields map[string][]metricField, convert f
 	return metric
 }
 
-// setTargetType returns a v2 metric target with the field type, which v1 does not define: it is derived from the metric type
-// and from the values that are set.
+// setTargetType returns a v2 metric target with the field type, which v1 does not define. The type follows from metric, the
+// metric type, and from the values that target sets.
 func setTargetType(metric string, target document.Value) document.Value {
 	value, average, utilization := target.Get("value"), target.Get("averageValue"), target.Get("averageUtilization")
 	kind := "AverageValue"

@@ -8,8 +8,8 @@ import (
 
 // Normalize returns an object, at the storage version, in which fields with more than one representation have the
 // representation that is stored, as after decoding by Kubernetes. Whole objects are normalized before the merge. Apply
-// configurations are not normalized, so that appliers own exactly the fields that they sent; instead, the merged object is
-// normalized before it is prepared. Normalize is idempotent.
+// configurations are not normalized, so appliers own exactly the fields that they sent; the merged object is normalized before
+// it is prepared. Normalize is idempotent.
 func (k *Kind) Normalize(obj document.Value) document.Value {
 	if k.podSpec != nil {
 		obj = normalizePodSpec(obj, k.podSpec)
@@ -72,8 +72,8 @@ func normalizeNode(obj document.Value) document.Value {
 	return syncFirst(obj, "spec", "podCIDR", "podCIDRs", itself, itself)
 }
 
-// syncFirst makes a singular field, such as podIP, equal to the first item of the plural field, such as podIPs. Both are
-// fields of part, which is spec or status. If they differ, the singular field takes precedence unless it is empty. item and
+// syncFirst makes the field singular, such as podIP, equal to the first item of the field plural, such as podIPs. Both are
+// fields of part, which is "spec" or "status". If they differ, the singular field takes precedence unless it is empty. item and
 // value convert between the singular value and an item of the plural field.
 func syncFirst(obj document.Value, part, singular, plural string, item, value func(document.Value) document.Value) document.Value {
 	first, all := obj.Lookup(part, singular), obj.Lookup(part, plural)

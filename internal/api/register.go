@@ -46,9 +46,9 @@ func newRegisterContents(groups map[string]*registeredGroup) *registerContents {
 	})}
 }
 
-// Add adds kinds. An added kind replaces a registered kind of the same group and resource. If Add returns an error, because
-// a kind has no versions or its name is used by another resource, no kind is added. The caller must not modify the kinds
-// afterwards.
+// Add adds kinds. An added kind replaces the registered kind with the same group and resource. If a kind has no versions, or if
+// another resource of the group has the same kind name, Add returns an error and adds no kind. The caller must not modify the
+// kinds afterwards.
 func (r *Register) Add(kinds ...*Kind) error {
 	return r.change(func(c *registerChange) error {
 		for _, k := range kinds {
@@ -115,7 +115,8 @@ func (c *registerChange) remove(group, resource string) {
 	}
 }
 
-// find returns the kind with the given name in the index that indexOf selects from a group; nil if there is none.
+// find returns the kind with the given name in one index of the group, byResource or byName, which indexOf selects; nil if
+// there is none.
 func (r *Register) find(group string, indexOf func(*registeredGroup) map[string]*Kind, name string) *Kind {
 	g := r.contents.Load().groups[group]
 	if g == nil {
@@ -127,7 +128,7 @@ func (r *Register) find(group string, indexOf func(*registeredGroup) map[string]
 // All returns the kinds, sorted by group and resource. The caller must not modify the slice.
 func (r *Register) All() []*Kind { return r.contents.Load().all() }
 
-// ByStoreName returns the kind with a store name, such as apps/deployments; nil if there is none.
+// ByStoreName returns the kind with the given store name, such as apps/deployments; nil if there is none.
 func (r *Register) ByStoreName(name string) *Kind {
 	group, resource, _ := strings.Cut(name, "/")
 	if group == coreGroup {
@@ -136,15 +137,15 @@ func (r *Register) ByStoreName(name string) *Kind {
 	return r.find(group, func(g *registeredGroup) map[string]*Kind { return g.byResource }, resource)
 }
 
-// Resource returns the kind of a GroupVersionResource. If the kind exists but does not serve the version, Resource
-// returns the kind and false.
+// Resource returns the kind of the given group, version and resource; nil and false if there is none. If the kind exists but
+// does not serve the version, Resource returns the kind and false.
 func (r *Register) Resource(group, version, resource string) (*Kind, bool) {
 	k := r.find(group, func(g *registeredGroup) map[string]*Kind { return g.byResource }, resource)
 	return k, k != nil && k.HasVersion(version)
 }
 
-// Kind returns the kind of a GroupVersionKind. If the kind exists but does not serve the version, Kind returns the
-// kind and false.
+// Kind returns the kind of the given group, version and kind name; nil and false if there is none. If the kind exists but does
+// not serve the version, Kind returns the kind and false.
 func (r *Register) Kind(group, version, name string) (*Kind, bool) {
 	k := r.find(group, func(g *registeredGroup) map[string]*Kind { return g.byName }, name)
 	return k, k != nil && k.HasVersion(version)

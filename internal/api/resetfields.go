@@ -22,8 +22,8 @@ type ResetField struct {
 	Created            document.Value
 }
 
-// ResetFieldSets returns, for the apply engine, a map from apiVersion to the fields that requests to an endpoint cannot own.
-// It is nil for an endpoint without such fields.
+// ResetFieldSets returns, for the apply engine, a map from apiVersion to the fields that requests to endpoint cannot own. It
+// returns nil if endpoint has no such fields.
 func (k *Kind) ResetFieldSets(endpoint string) map[string]fieldset.Set {
 	if k.Custom {
 		return k.customResetFieldSets(endpoint)
@@ -44,9 +44,8 @@ func (k *Kind) ResetFieldSets(endpoint string) map[string]fieldset.Set {
 	return at
 }
 
-// restoreResetFields returns an object in which the reset fields of an endpoint have their values in the live object. Both
-// the object and the live object, which is absent on create, are at the storage version, without managedFields. version is
-// the version of the request.
+// restoreResetFields returns obj with the values of live in the reset fields of endpoint. Both obj and live, which is absent on
+// create, are at the storage version, without managedFields. version is the version of the request.
 func (k *Kind) restoreResetFields(endpoint, version string, obj, live document.Value) document.Value {
 	if k.Custom {
 		return k.restoreCustomResetFields(endpoint, version, obj, live)
@@ -63,8 +62,8 @@ func (k *Kind) restoreResetFields(endpoint, version string, obj, live document.V
 	return obj
 }
 
-// put returns a document in which the field at a path has a value; an absent value removes the field. It returns the same
-// document if nothing changes.
+// put returns doc with value in the field at path, or without that field if value is absent. It returns doc itself if nothing
+// changes.
 func put(doc, value document.Value, path ...string) document.Value {
 	old := doc.Get(path[0])
 	if len(path) > 1 {

@@ -17,7 +17,8 @@ import (
 // ScaleVersion is the apiVersion of Scale objects.
 const ScaleVersion = "autoscaling/v1"
 
-// replicasPath is the path of the writable field of a Scale. In built-in kinds with a scale subresource the path is the same.
+// replicasPath is the path of the writable field of a Scale. Built-in kinds with a scale subresource have the number of
+// replicas at the same path.
 var replicasPath = fieldset.Names("spec", "replicas")
 
 // ScalePaths holds the paths of the fields of an object that the object's Scale shows: spec.replicas, status.replicas and
@@ -26,7 +27,7 @@ type ScalePaths struct{ Replicas, StatusReplicas, Selector []string }
 
 var builtinScale = &ScalePaths{Replicas: []string{"spec", "replicas"}, StatusReplicas: []string{"status", "replicas"}}
 
-// scalePaths returns the ScalePaths of the kind at an apiVersion; nil if the kind has no scale subresource at that version.
+// scalePaths returns the ScalePaths of the kind at apiVersion; nil if the kind has no scale subresource at that version.
 func (k *Kind) scalePaths(apiVersion string) *ScalePaths {
 	if k.Definition == nil {
 		return builtinScale
@@ -34,8 +35,8 @@ func (k *Kind) scalePaths(apiVersion string) *ScalePaths {
 	return k.Definition.ScalePaths(path.Base(apiVersion))
 }
 
-// replicasAt returns the path of the replicas field in objects at an apiVersion; ok is false if the kind has no scale
-// subresource at that version.
+// replicasAt returns the path of the replicas field in objects at apiVersion; ok is false if the kind has no scale subresource
+// at that version.
 func (k *Kind) replicasAt(apiVersion string) (path fieldset.Path, ok bool) {
 	if _, known := k.Topology(apiVersion); !known {
 		return nil, false
@@ -88,7 +89,7 @@ func (k *Kind) ScaleOf(obj document.Value) (document.Value, error) {
 	), nil
 }
 
-// WithScale returns an object whose replicas field is set to spec.replicas of a Scale.
+// WithScale returns obj with its replicas field set to spec.replicas of scale.
 func (k *Kind) WithScale(obj, scale document.Value) document.Value {
 	n, _ := scale.Lookup("spec", "replicas").Int64()
 	at := k.scalePaths(obj.Get("apiVersion").Text()).Replicas
@@ -98,8 +99,8 @@ func (k *Kind) WithScale(obj, scale document.Value) document.Value {
 	return put(obj, document.NewInt(n), at...)
 }
 
-// numberAt returns the integer at a path; 0 if the field is absent or null. For other values it returns an error with
-// Kubernetes' text.
+// numberAt returns the integer at path in obj; 0 if the field is absent or null. For a value that is not an integer it returns
+// an error with Kubernetes' text.
 func numberAt(obj document.Value, path []string) (int64, error) {
 	v := obj.Lookup(path...)
 	n, ok := v.Int64()

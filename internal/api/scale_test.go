@@ -49,7 +49,7 @@ func TestWithScale(t *testing.T) {
 	}
 }
 
-// randomEntries returns up to 5 random managed fields entries. It draws from only two field managers, so that the entries of
+// randomEntries returns at most 5 random managed fields entries. It draws from only two field managers, so that the entries of
 // an object and of its Scale often have the same identity.
 func randomEntries(r *rand.Rand, versions []string) []apply.Entry {
 	sets := []string{

@@ -14,14 +14,15 @@ type Field struct {
 	// Name is the field label in field selectors; Path is the path of the field in the stored object.
 	Name string
 	Path []string
-	// Otherwise is the path of the field that is used if the field at Path is absent; nil if there is no such field.
+	// Otherwise is the path of a second field, whose value is used if the field at Path is absent; nil if there is no second
+	// field.
 	Otherwise []string
 	// Absent is the value that field selectors compare with if the field is absent.
 	Absent string
 }
 
-// StoredField returns the name of the selectable field that a field label selects. The name differs from the label for kinds
-// whose objects are stored as another kind, as events.k8s.io events are stored as core events. For a label that is not
+// StoredField returns the name of the selectable field that the field label name selects. The two names differ for kinds whose
+// objects are stored as another kind, such as events.k8s.io events, which are stored as core events. For a label that is not
 // selectable it returns Kubernetes' error.
 func (k *Kind) StoredField(name string) (string, error) {
 	if stored, ok := k.FieldAliases[name]; ok {

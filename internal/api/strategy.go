@@ -44,7 +44,7 @@ type prepareStep func(obj, live document.Value, w Write) document.Value
 // conversion identifies a conversion from one apiVersion to another.
 type conversion struct{ from, to string }
 
-// convertStep returns an object converted to another version, but with its old apiVersion, which the caller replaces.
+// convertStep returns obj converted to another version, but with the apiVersion of obj; the caller replaces the apiVersion.
 type convertStep func(obj document.Value) document.Value
 
 // The functions that the strategy section of kind files can name.
@@ -100,8 +100,8 @@ func (k *Kind) setStrategy(d *kinds.Declaration) error {
 	return nil
 }
 
-// setStep sets the strategy function for a role, such as "prepare for create", to the function with the given name; ok is false if
-// the role or the name is unknown.
+// setStep sets the strategy function for role, such as "prepare for create", to the function with the given name; ok is false
+// if the role or the name is unknown.
 func (k *Kind) setStep(role, name string) (ok bool) {
 	switch role {
 	case "normalize":
@@ -126,8 +126,8 @@ func (k *Kind) setStep(role, name string) (ok bool) {
 	return ok
 }
 
-// setSubresourceStep sets the prepare step for updates of a subresource to the step with the given name. It reports whether
-// the kind has the subresource and the step exists.
+// setSubresourceStep sets the prepare step for updates of subresource to the step with the given name. It reports whether the
+// kind has the subresource and the step exists.
 func (k *Kind) setSubresourceStep(subresource, name string) bool {
 	if k.prepareForSubresource == nil {
 		k.prepareForSubresource = map[string]prepareStep{}
@@ -136,10 +136,10 @@ func (k *Kind) setSubresourceStep(subresource, name string) bool {
 	return slices.Contains(k.Subresources, subresource) && prepareSteps[name] != nil
 }
 
-// Prepare returns an object as a write at an endpoint stores it: with reset fields restored, with the fields that the
-// server sets, and with its generation. The live object, which is absent on create, and the object are at the storage
-// version, normalized, and without managedFields; the object has a name, and on create a uid. No field manager owns the
-// fields that Prepare sets, because the apply engine computes managedFields before Prepare runs.
+// Prepare returns obj in the form in which a write at endpoint stores it: with reset fields restored, with the fields that the
+// server sets, and with its generation. The live object, which is absent on create, and the object are at the storage version,
+// normalized, and without managedFields; the object has a name, and on create a uid. No field manager owns the fields that
+// Prepare sets, because the apply engine computes managedFields before Prepare runs.
 func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) document.Value {
 	obj = k.dropDisabledFields(k.restoreResetFields(endpoint, w.Version, obj, live), live)
 	step := k.prepareForUpdate
@@ -160,8 +160,8 @@ func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) docum
 
 // Preparer is implemented by a Definition that sets fields of its objects before they are stored.
 type Preparer interface {
-	// Prepare returns an object, whose reset fields have been restored, with the fields that the definition sets. The live
-	// object is absent on create.
+	// Prepare returns obj, whose reset fields have been restored, with the fields that the definition sets. The live object is
+	// absent on create.
 	Prepare(endpoint string, obj, live document.Value) document.Value
 }
 
@@ -186,8 +186,7 @@ func timestamp(t time.Time) document.Value {
 	return document.NewString(t.UTC().Format(time.RFC3339))
 }
 
-// mapItems returns a list in which each item is replaced by the result of change. A value that is not a list is returned
-// unchanged.
+// mapItems returns v, a list, with each item replaced with the result of change. It returns v unchanged if it is not a list.
 func mapItems(v document.Value, change func(item document.Value) document.Value) document.Value {
 	if v.Kind() != document.List {
 		return v
@@ -205,8 +204,8 @@ func mapItems(v document.Value, change func(item document.Value) document.Value)
 	return document.NewList(items...)
 }
 
-// putItems returns a document in which each item of the list at a path is replaced by the result of change. A document
-// without a list at the path is returned unchanged.
+// putItems returns doc with each item of the list at path replaced with the result of change. It returns doc unchanged if there
+// is no list at path.
 func putItems(doc document.Value, change func(item document.Value) document.Value, path ...string) document.Value {
 	value := doc.Lookup(path...)
 	if value.Kind() != document.List {
@@ -258,8 +257,9 @@ func preparePersistentVolumeForCreate(obj, _ document.Value, w Write) document.V
 	return put(obj, timestamp(w.Time), "status", "lastPhaseTransitionTime")
 }
 
-// preparePersistentVolumeStatus sets status.lastPhaseTransitionTime: to the time of the request if the phase changes, and
-// to its value in the live object if the phase does not change. A new time in the request takes precedence.
+// preparePersistentVolumeStatus sets status.lastPhaseTransitionTime: to the time of the request if the phase changes, and to
+// its value in the live object if the phase does not change. A time in the request that differs from that of the live object
+// takes precedence.
 func preparePersistentVolumeStatus(obj, live document.Value, w Write) document.Value {
 	then, value := live.Lookup("status", "lastPhaseTransitionTime"), obj.Lookup("status", "lastPhaseTransitionTime")
 	switch samePhase := live.Lookup("status", "phase").Text() == obj.Lookup("status", "phase").Text(); {

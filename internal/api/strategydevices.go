@@ -27,8 +27,8 @@ func prepareResourceSlice(obj, _ document.Value, _ Write) document.Value {
 	}, "spec", "devices")
 }
 
-// prepareResourceClaimStatus removes items of status.devices whose devices the update deallocates, so that a client that
-// deallocates a device need not remove the device's status itself.
+// prepareResourceClaimStatus removes items of status.devices whose devices the update deallocates, so a client that deallocates
+// a device need not remove the device's status itself.
 func prepareResourceClaimStatus(obj, live document.Value, _ Write) document.Value {
 	devices := obj.Lookup("status", "devices")
 	if devices.Len() == 0 {

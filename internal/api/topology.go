@@ -43,7 +43,8 @@ func unpackTopologies(packed []byte) (*schema.Schema, error) {
 	return schema.LoadTypes(doc)
 }
 
-// BuiltinTopology returns the merge topology of a built-in kind; false if there is none.
+// BuiltinTopology returns the merge topology of the built-in kind with the given group, version and name; false if there is
+// none.
 func BuiltinTopology(group, version, name string) (*schema.Type, bool) {
 	return builtinTopologies().Type(TypeName(group, version, name))
 }

@@ -31,8 +31,8 @@ type Traits struct {
 	ValidateRequestVersion bool
 }
 
-// traitNames maps the names of traits in kind files to the fields of Traits. The trait kinds.Review has no field: it is
-// accepted here, and only package builtin uses it.
+// traitNames maps the names of traits in kind files to the fields of Traits. The trait kinds.Review is accepted but has no
+// field, because only package builtin uses it.
 var traitNames = []struct {
 	name  string
 	field func(t *Traits) *bool

@@ -19,7 +19,7 @@ func (k *Kind) StoredVersion() string {
 	return k.APIVersion(k.Versions[0])
 }
 
-// Topology returns the merge topology of the kind at an apiVersion; ok is false if the kind has no such version.
+// Topology returns the merge topology of the kind at apiVersion; ok is false if the kind has no such version.
 func (k *Kind) Topology(apiVersion string) (t *schema.Type, ok bool) {
 	group, version, hasGroup := strings.Cut(apiVersion, "/")
 	if !hasGroup {
@@ -40,7 +40,7 @@ func (k *Kind) Topology(apiVersion string) (t *schema.Type, ok bool) {
 	return BuiltinTopology(group, version, k.Name)
 }
 
-// Convert returns an object converted from one apiVersion to another. If there is no such conversion of a built-in kind, the
+// Convert returns doc converted from the apiVersion from to the apiVersion to. If a built-in kind has no such conversion, the
 // error is apply.ErrVersionGone.
 func (k *Kind) Convert(doc document.Value, from, to string) (document.Value, error) {
 	if from == to {
@@ -79,8 +79,8 @@ type EngineOptions struct {
 	Default func(document.Value) document.Value
 }
 
-// Engine returns an apply engine for requests to an endpoint of the kind. The caller needs one engine per version if Default
-// is set, because defaults depend on the version.
+// Engine returns an apply engine for requests to the given endpoint of the kind. The caller needs one engine per version if
+// Default is set, because defaults depend on the version.
 func (k *Kind) Engine(endpoint string, o EngineOptions) (*apply.Engine, error) {
 	return apply.New(apply.Options{Versions: k.EngineVersions(), Reset: k.ResetFieldSets(endpoint), Unset: o.Unset, Default: o.Default})
 }

@@ -32,9 +32,9 @@ func NewWriteGate() *WriteGate {
 	return u
 }
 
-// Enter registers a writer, which must call Leave if Enter returns nil. While the gate is blocked, Enter waits. gone, if not
-// nil, returns a channel that is closed when the client disconnects. Enter returns ErrReplaced if the gate is closed,
-// ctx.Err() if ctx is done while Enter waits, and context.Canceled if the client disconnects while Enter waits.
+// Enter registers a writer, which must call Leave if Enter returns nil. While the gate is blocked, Enter waits. gone may be
+// nil; if it is not, it returns a channel that is closed when the client disconnects. Enter returns ErrReplaced if the gate is
+// closed, ctx.Err() if ctx is done while Enter waits, and context.Canceled if the client disconnects while Enter waits.
 func (g *WriteGate) Enter(ctx context.Context, gone func() <-chan struct{}) error {
 	if g == nil {
 		return nil
@@ -74,7 +74,7 @@ func (g *WriteGate) tryEnter() (blocked <-chan struct{}, err error) {
 	return nil, nil
 }
 
-// Leave unregisters a writer that Enter registered.
+// Leave unregisters a writer for which Enter returned nil.
 func (g *WriteGate) Leave() {
 	if g == nil {
 		return
@@ -86,8 +86,8 @@ func (g *WriteGate) Leave() {
 	}
 }
 
-// Block makes Enter wait until release is called, which may be called more than once. When Block is called, there must be no
-// active writers, and the gate must not be blocked already.
+// Block makes Enter wait until release is called, which may be called more than once. The caller must ensure that there are no
+// active writers and that the gate is not blocked when it calls Block.
 func (g *WriteGate) Block() (release func()) {
 	blocked := make(chan struct{})
 	g.mu.Lock()

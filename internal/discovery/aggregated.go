@@ -12,8 +12,8 @@ const (
 	aggregatedKind  = "APIGroupDiscoveryList"
 )
 
-// aggregated returns the aggregated discovery document for groups: the core group for /api, the other groups for /apis.
-// version is v2 or v2beta1; the two versions differ only in the apiVersion.
+// aggregated returns the aggregated discovery document for groups, which is the core group for /api, and all groups except the
+// core group for /apis. version is v2 or v2beta1; the two versions differ only in the apiVersion.
 func aggregated(groups []*group, version string) *apidiscoveryv2.APIGroupDiscoveryList {
 	list := &apidiscoveryv2.APIGroupDiscoveryList{
 		TypeMeta: metav1.TypeMeta{Kind: aggregatedKind, APIVersion: aggregatedGroup + "/" + version},

@@ -21,7 +21,8 @@ type Options struct {
 	Drop bool
 	// Unset makes the OpenAPI documents declare that apply supports unset markers.
 	Unset bool
-	// Subresources describes the subresources that the server implements. The documents omit all other subresources of a kind.
+	// Subresources describes the subresources that the server implements. The documents omit subresources of a kind that are
+	// not in this list.
 	Subresources []api.SubresourceInfo
 }
 
@@ -35,13 +36,14 @@ type Catalog struct {
 	cache   *documentCache
 }
 
-// New returns a catalog of the kinds in a register. Its documents always describe the current contents of the register. Each
+// New returns a catalog of the kinds in register. Its documents always describe the current contents of the register. Each
 // document is built when it is first requested.
 func New(register *api.Register, options Options) *Catalog {
 	return &Catalog{register: register, options: options, cache: newDocumentCache()}
 }
 
-// snapshot returns the snapshot of the kinds that are registered now. It creates one if the register has changed.
+// snapshot returns the snapshot of the currently registered kinds. It creates a new snapshot if the register has changed since
+// the previous call.
 func (c *Catalog) snapshot() *snapshot {
 	all := c.register.All()
 	c.mutex.Lock()
@@ -52,7 +54,8 @@ func (c *Catalog) snapshot() *snapshot {
 	return c.current
 }
 
-// isSameSlice reports whether two results of Register.All are the same slice. A register that has changed returns a new slice.
+// isSameSlice reports whether a and b, two results of Register.All, are the same slice. They are not if the register has
+// changed between the two calls.
 func isSameSlice(a, b []*api.Kind) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
@@ -88,14 +91,14 @@ func (c *Catalog) Serve(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// isGetOnly reports whether the document at a path supports only GET. As in Kubernetes, other documents are served for all
-// methods.
+// isGetOnly reports whether the document at the path address supports only GET. As in Kubernetes, all documents that are not
+// restricted to GET are served for every method.
 func isGetOnly(address string) bool {
 	version := strings.HasPrefix(address, "/apis/") && strings.Count(address, "/") == 3
 	return version || address == "/api" || strings.HasPrefix(address, "/api/") || address == "/version"
 }
 
-// mayServe reports whether a path can be the path of a document. It is a fast check, because nearly all requests are for
+// mayServe reports whether address can be the path of a document. It is a fast check, because nearly all requests are for
 // objects instead.
 func mayServe(address string) bool {
 	switch {

@@ -234,8 +234,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestRegisterChanges checks that documents describe a kind after it is added to the register and no longer after it is
-// removed, and that the hashes of other documents do not change.
+// TestRegisterChanges checks that documents describe a kind from its addition to the register until its removal, and that the
+// hashes of documents that do not contain the kind do not change.
 func TestRegisterChanges(t *testing.T) {
 	register, err := api.NewRegister(someKinds()...)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// sharedServer returns a server with the built-in kinds. Tests that do not change its kinds share it, because building its
-// documents is slow.
+// sharedServer returns a server with the built-in kinds. It is started on the first call and never stopped. Tests that do not
+// change its kinds share it, because building its documents is slow.
 var sharedServer = sync.OnceValue(func() *httptest.Server {
 	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
@@ -134,7 +134,7 @@ func patchHas2(document *openapi_v2.Document, address, name string) bool {
 }
 
 // someKinds returns a few kinds that differ in scope, verbs and schema. Tests use them instead of all kinds, because the
-// library with which they compare is slow.
+// library that computes the expected documents is slow.
 func someKinds() []*api.Kind {
 	some := slices.DeleteFunc(api.Builtin(), func(k *api.Kind) bool {
 		return !slices.Contains([]string{"bindings", "namespaces", "replicasets.apps", "secrets", "flowschemas.flowcontrol.apiserver.k8s.io"}, k.String())
@@ -250,7 +250,7 @@ func checkPatch3(t *testing.T, path *spec3.Path) {
 	}
 }
 
-// get returns the body of the document at a path. It fails the test if the status is not 200.
+// get returns the body of the document at the path address. It fails the test if the response status is not 200.
 func get(t *testing.T, server *httptest.Server, address, accept string) []byte {
 	t.Helper()
 	response, body := fetch(t, server, http.MethodGet, address, "Accept", accept)

@@ -13,7 +13,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// defineKind adds the definitions of a kind's objects and of its lists at a version, and returns the names of both.
+// defineKind adds the definitions of the objects and lists of k at the given version, and returns the names of the two
+// definitions.
 func (d *definitionBuilder) defineKind(k *api.Kind, version string) (object, list string) {
 	gv := schema.GroupVersion{Group: k.Group, Version: version}
 	t, ok := d.types.goType(gv.WithKind(k.Name))
@@ -29,8 +30,8 @@ func (d *definitionBuilder) defineKind(k *api.Kind, version string) (object, lis
 
 // Schema is implemented by an api.Definition that publishes an OpenAPI schema of its objects.
 type Schema interface {
-	// OpenAPI returns the schema of a version for OpenAPI v2 or v3, without apiVersion, kind and metadata. A nil schema
-	// declares no fields.
+	// OpenAPI returns the schema of the given version for OpenAPI v2 (if isV2 is set) or v3, without apiVersion, kind and
+	// metadata. A nil schema declares no fields.
 	OpenAPI(version string, isV2 bool) (*spec.Schema, error)
 	// SchemaHash returns a hash that changes whenever the result of OpenAPI changes. It is much faster than OpenAPI.
 	SchemaHash(version string) [sha256.Size]byte
@@ -38,7 +39,7 @@ type Schema interface {
 
 // Selectable is implemented by an api.Definition that supports field selectors.
 type Selectable interface {
-	// SelectableFields returns the paths of the fields that field selectors support at a version.
+	// SelectableFields returns the paths of the fields that field selectors support at the given version.
 	SelectableFields(version string) []string
 }
 

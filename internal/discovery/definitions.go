@@ -41,7 +41,7 @@ type definitionBuilder struct {
 	types       goTypes
 	markers     markers
 	definitions map[string]*definition
-	inProgress  []*definition // inProgress is a stack of the definitions that are being built; each references the next.
+	inProgress  []*definition // inProgress is a stack of the definitions that are being built; each of them references the next.
 }
 
 func newDefinitionBuilder(f openAPIVersion) *definitionBuilder {
@@ -55,7 +55,8 @@ func newDefinitionBuilder(f openAPIVersion) *definitionBuilder {
 // names returns the names of all definitions, sorted.
 func (d *definitionBuilder) names() []string { return slices.Sorted(maps.Keys(d.definitions)) }
 
-// reachable returns the names in roots and the names of all definitions that these reference directly or indirectly, sorted.
+// reachable returns, sorted, the names in roots and the names of all definitions that the definitions in roots reference
+// directly or indirectly.
 func (d *definitionBuilder) reachable(roots []string) []string {
 	seen := map[string]bool{}
 	for len(roots) > 0 {
@@ -69,8 +70,8 @@ func (d *definitionBuilder) reachable(roots []string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// add adds a definition, unless one with the name exists. fill builds its schema, which may reference any definition,
-// including itself.
+// add adds a definition, unless there is a definition with that name already. fill builds its schema, which may reference any
+// definition, including itself.
 func (d *definitionBuilder) add(name string, kinds []schema.GroupVersionKind, fill func(s *spec.Schema)) {
 	if d.definitions[name] != nil {
 		return

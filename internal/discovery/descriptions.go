@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// describe returns a function that returns the description of a field of a Go type by the field's JSON name; "" is the
-// type itself. Descriptions come from the type's SwaggerDoc method, or else from undocumented.
+// describe returns a function that returns the description of a field of t by the field's JSON name, and the description of t
+// itself for "". Descriptions come from the type's SwaggerDoc method, or else from undocumented.
 func describe(t reflect.Type) func(field string) string {
 	var own map[string]string
 	if self, ok := reflect.Zero(t).Interface().(documented); ok {
@@ -22,8 +22,8 @@ func describe(t reflect.Type) func(field string) string {
 	return func(field string) string { return cmp.Or(own[field], undocumented[t][field]) }
 }
 
-// undocumented contains descriptions of types and fields that SwaggerDoc does not describe. The inner map's key is the JSON
-// name of a field; "" is the type itself.
+// undocumented contains descriptions of types and fields that SwaggerDoc does not describe. The keys of the inner maps are the
+// JSON names of fields; "" stands for the type itself.
 var undocumented = map[reflect.Type]map[string]string{
 	reflect.TypeFor[resource.Quantity](): {"": "A quantity: a decimal number with an optional suffix. The suffixes n, u, m, k, M, G, T, P and E " +
 		"are powers of 1000, Ki, Mi, Gi, Ti, Pi and Ei powers of 1024; a decimal exponent such as e3 is supported, too. It may be a " +

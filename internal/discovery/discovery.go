@@ -154,7 +154,7 @@ func (g *group) resourceList(version string) *metav1.APIResourceList {
 	return list
 }
 
-// apiResources returns the discovery entries of a kind at a version: the resource, then its subresources.
+// apiResources returns the discovery entries of k at the given version: first the resource, then its subresources.
 func (g *group) apiResources(k *api.Kind, version string) []metav1.APIResource {
 	resource := metav1.APIResource{
 		Name: k.Resource, SingularName: k.Singular(), Namespaced: k.Namespaced, Kind: k.Name,
@@ -177,8 +177,7 @@ func (g *group) apiResources(k *api.Kind, version string) []metav1.APIResource {
 	return list
 }
 
-// subresourcesOf returns the descriptions of a kind's subresources at a version. Subresources that are not in described are
-// omitted.
+// subresourcesOf returns those items of described that are subresources of k at the given version.
 func subresourcesOf(k *api.Kind, version string, described []api.SubresourceInfo) (found []api.SubresourceInfo) {
 	for _, name := range k.SubresourcesAt(version) {
 		if i := slices.IndexFunc(described, func(s api.SubresourceInfo) bool { return s.Name == name }); i >= 0 {
@@ -188,14 +187,14 @@ func subresourcesOf(k *api.Kind, version string, described []api.SubresourceInfo
 	return found
 }
 
-// hasForeignBody reports whether the request and response bodies of a subresource, such as Scale, are of another group or
-// version than the kind.
+// hasForeignBody reports whether the request and response bodies of a subresource, such as Scale, have a group or version that
+// differs from that of the kind.
 func hasForeignBody(s api.SubresourceInfo, k *api.Kind, version string) bool {
 	return !s.Body.Empty() && (s.Body.Group != k.Group || s.Body.Version != version)
 }
 
-// storageVersionHash returns the hash of the GroupVersionKind at which objects of a kind are stored. When it changes, clients
-// can start a storage version migration.
+// storageVersionHash returns the hash of the GroupVersionKind at which objects of k are stored. Clients that find a changed
+// hash can start a storage version migration.
 func storageVersionHash(k *api.Kind) string {
 	storedAs := k.StoredVersion() + "/" + k.Name
 	if k.StoredVersion() == "v1" {

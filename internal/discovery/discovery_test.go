@@ -92,8 +92,8 @@ func TestResources(t *testing.T) {
 	compareLines(t, got, slices.DeleteFunc(want, func(line string) bool { return !isServed(line) }))
 }
 
-// storageVersionHashes replaces the storage version hashes of two kinds that kube-apiserver stores at v1beta1, so that its
-// previous release can read them, with the hashes of v1, at which Cadastre stores them.
+// storageVersionHashes replaces the storage version hashes of two kinds with the hashes of v1, at which Cadastre stores these
+// kinds. kube-apiserver stores them at v1beta1, so that its previous release can read them.
 var storageVersionHashes = strings.NewReplacer("hash=LYmCf+UMVdg=", "hash=mHCkTKpUTrE=", "hash=90V5FRZZ3Zg=", "hash=ZKgZT1uTmZ0=")
 
 // TestAggregated compares the aggregated discovery document of the built-in kinds with that of kube-apiserver.
@@ -117,7 +117,8 @@ func TestAggregated(t *testing.T) {
 	}
 }
 
-// order returns the group names with which lines begin, without repetitions, in the order of the lines.
+// order returns the group names with which lines begin, in the order of lines. A name that begins several consecutive lines is
+// returned once.
 func order(lines []string) (names []string) {
 	for _, line := range lines {
 		name, _, _ := strings.Cut(line, "/")

@@ -9,7 +9,7 @@ type documentCache struct {
 	documents map[string]*cachedDocument
 }
 
-// cachedDocument is an OpenAPI v3 document, which is built on the first call of page, with the hash of its inputs.
+// cachedDocument is an OpenAPI v3 document with the hash of its inputs. The first call of page builds the document.
 type cachedDocument struct {
 	hash string
 	page func() (*page, error)
@@ -19,7 +19,8 @@ func newDocumentCache() *documentCache {
 	return &documentCache{documents: map[string]*cachedDocument{}}
 }
 
-// page returns the document with the given name and hash. If it is not cached, write builds it.
+// page returns the document with the given name and hash. If it is not cached, page calls write to build it and caches the
+// result.
 func (c *documentCache) page(name, hash string, write func() (*page, error)) (*page, error) {
 	c.mutex.Lock()
 	found := c.documents[name]
@@ -31,7 +32,7 @@ func (c *documentCache) page(name, hash string, write func() (*page, error)) (*p
 	return found.page()
 }
 
-// retain removes the documents for whose names exists returns false.
+// retain removes each document for whose name exists returns false.
 func (c *documentCache) retain(exists func(name string) bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

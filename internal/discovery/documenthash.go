@@ -30,7 +30,7 @@ type kindVersion struct {
 	version string
 }
 
-// writeInputs writes the properties of a kind at a version that affect its OpenAPI v3 document to a hash.
+// writeInputs writes to h, a hash, the properties of the kind at its version that affect the OpenAPI v3 document.
 func (v kindVersion) writeInputs(h io.Writer) {
 	k := v.kind
 	fmt.Fprintf(h, "%s %s %s %s %t %t %t %t %t %s\n", k.Group, k.Name, k.ListName(), k.Resource, k.Namespaced, k.CreateOnly, k.NoDeleteCollection,
@@ -59,9 +59,9 @@ func kindsByDocument(all []*api.Kind) map[string][]kindVersion {
 	return kinds
 }
 
-// programID returns a string that identifies the build of the program, because another build may generate different
-// documents from the same kinds. It is the build information if that identifies the source, otherwise the size and
-// modification time of the executable.
+// programID returns a string that identifies the build of the program, because another build may generate different documents
+// from the same kinds. It is the build information, or the size and modification time of the executable if the build
+// information does not identify the source.
 var programID = sync.OnceValue(func() string {
 	build, ok := debug.ReadBuildInfo()
 	if ok && identifiesSource(build) {

@@ -36,8 +36,8 @@ func TestDocumentsAreReused(t *testing.T) {
 	}
 }
 
-// TestDocumentHash checks that the hash of an OpenAPI v3 document changes with the properties of a kind that the document
-// contains, and not with other properties.
+// TestDocumentHash checks that the hash of an OpenAPI v3 document depends on the properties of a kind that the document
+// contains, and on no other properties of the kind.
 func TestDocumentHash(t *testing.T) {
 	const name = "apis/example.org/v1"
 	hash := func(change func(k *api.Kind, o *Options, d *definitionStub)) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// encode writes a discovery document in the encoding of a media type, which must be supported.
+// encode writes object, a discovery document, in the encoding of mediaType. The caller must ensure that mediaType is supported.
 func encode(w io.Writer, object runtime.Object, mediaType string) error {
 	e := encoding.ForMediaType(mediaType)
 	text, err := e.AppendTyped(nil, encoding.Format{Encoding: e}, object)

@@ -16,13 +16,13 @@ type goTypes struct{ scheme *runtime.Scheme }
 // takes milliseconds.
 func newGoTypes() goTypes { return goTypes{scheme.Builtin()} }
 
-// goType returns the Go type of a kind; false if there is none.
+// goType returns the Go type of the kind gvk; false if there is none.
 func (g goTypes) goType(gvk schema.GroupVersionKind) (reflect.Type, bool) {
 	t, ok := g.scheme.KnownTypes(gvk.GroupVersion())[gvk.Kind]
 	return t, ok
 }
 
-// kindsOf returns the kinds of a Go type; nil if the type is not a kind. Types that belong to every group, such as
+// kindsOf returns the kinds whose Go type is t; nil if t is not the type of a kind. Types that belong to every group, such as
 // DeleteOptions, have several kinds.
 func (g goTypes) kindsOf(t reflect.Type) []schema.GroupVersionKind {
 	object, ok := reflect.New(t).Interface().(runtime.Object)

@@ -10,7 +10,7 @@ import (
 type jsonWriter struct {
 	w         io.Writer
 	err       error
-	hasMember bool // hasMember reports whether the current object has a member, so that a comma must precede the next.
+	hasMember bool // hasMember reports whether the current object has a member; if it does, a comma must precede the next member.
 }
 
 func (j *jsonWriter) text(s string) {

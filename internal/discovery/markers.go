@@ -30,7 +30,7 @@ type markers map[string]*fieldMarkers
 // ofType returns the markers of a Go type; a zero fieldMarkers if it has none.
 func (m markers) ofType(t reflect.Type) *fieldMarkers { return m.at(t.PkgPath() + "." + t.Name()) }
 
-// ofField returns the markers of the struct field with a JSON name; a zero fieldMarkers if it has none.
+// ofField returns the markers of the field of t whose JSON name is name; a zero fieldMarkers if it has none.
 func (m markers) ofField(t reflect.Type, name string) *fieldMarkers {
 	return m.at(t.PkgPath() + "." + t.Name() + "\t" + name)
 }

@@ -33,9 +33,9 @@ type kindMedia struct {
 	objects, listings []string // media types of responses: of a single object, and of list and watch
 }
 
-// mediaOf returns the media types of a kind. Kinds without a Go type do not support the encodings that require one, such as
-// protobuf, and custom resources do not support strategic merge patch. If drop is set, each media type of a response is also
-// listed with the parameter that omits managedFields.
+// mediaOf returns the media types of k. Kinds without a Go type do not support the encodings that require one, such as
+// protobuf, and custom resources do not support strategic merge patch. If drop is set, it lists each media type of a response a
+// second time, with the parameter that omits managedFields.
 func mediaOf(k *api.Kind, drop bool) kindMedia {
 	m := kindMedia{bodies: anyMediaType}
 	var streams []string
@@ -62,7 +62,7 @@ func mediaOf(k *api.Kind, drop bool) kindMedia {
 	return m
 }
 
-// withDropVariants returns media types followed by the same media types with the parameter that omits managedFields.
+// withDropVariants returns media, followed by each media type in media with the parameter that omits managedFields.
 func withDropVariants(media []string) []string {
 	all := slices.Clone(media)
 	for _, name := range media {

@@ -17,8 +17,8 @@ const (
 	mediaOpenAPI3Old = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 )
 
-// choose returns the media type among offers that an Accept header prefers, and the parameters of the matching clause of the
-// header; ok is false if no clause matches. Clauses for whose parameters allowed returns false are ignored.
+// choose returns the media type in offers that accept, an Accept header, prefers, and the parameters of the clause of accept
+// that matches it. ok is false if no clause matches. choose ignores each clause for whose parameters allowed returns false.
 func choose(accept string, offers []string, allowed func(parameters map[string]string) bool) (mediaType string, parameters map[string]string, ok bool) {
 	if accept == "" {
 		accept = "*/*"
@@ -37,8 +37,8 @@ func choose(accept string, offers []string, allowed func(parameters map[string]s
 	return "", nil, false
 }
 
-// hasNoShape reports whether the parameters of an Accept clause do not request another representation of the document, such
-// as aggregated discovery.
+// hasNoShape reports whether parameters, those of an Accept clause, request the document in its usual representation, as
+// opposed to, for example, aggregated discovery.
 func hasNoShape(parameters map[string]string) bool {
 	for _, name := range []string{"as", "g", "v", "sv"} {
 		if _, ok := parameters[name]; ok {

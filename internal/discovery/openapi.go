@@ -56,8 +56,8 @@ type index3 struct {
 	Paths map[string]address3 `json:"paths"`
 }
 
-// address3 holds the URL of an OpenAPI v3 document. The URL contains a hash of the document, so that clients can cache the
-// document indefinitely.
+// address3 holds the URL of an OpenAPI v3 document. The URL contains a hash of the document, so clients can cache the document
+// indefinitely.
 type address3 struct {
 	ServerRelativeURL string `json:"serverRelativeURL"`
 }
@@ -101,7 +101,8 @@ func (s *snapshot) serveOpenAPI3(w http.ResponseWriter, r *http.Request, name st
 	p.send(w, r)
 }
 
-// document3 returns the OpenAPI v3 document with the given name as JSON, or as protobuf if form is another media type.
+// document3 returns the OpenAPI v3 document with the given name: as JSON if form is the media type of JSON, as protobuf if it
+// is not.
 func (s *snapshot) document3(name, form string) (*page, error) {
 	hash := s.documentHash(name)
 	document, err := s.cache.page(name, hash, func() (*page, error) { return s.buildDocument3(name, hash) })
@@ -116,7 +117,7 @@ func (s *snapshot) document3(name, form string) (*page, error) {
 }
 
 // buildDocument3 builds an OpenAPI v3 document as JSON. Concurrent and successive calls share a builder, and thereby the
-// definitions that several documents contain, until the garbage collector frees the builder.
+// definitions that several documents contain, until the garbage collector frees that builder.
 func (s *snapshot) buildDocument3(name, hash string) (*page, error) {
 	s.building.Lock()
 	defer s.building.Unlock()
@@ -136,8 +137,8 @@ func (s *snapshot) buildDocument3(name, hash string) (*page, error) {
 // protoSuffix is the suffix that distinguishes the cache key of a document in protobuf from that of the document in JSON.
 const protoSuffix = " proto"
 
-// protoDocument3 converts a document from JSON to protobuf. The result has the same ETag, because the URL, which contains it,
-// is the same for both.
+// protoDocument3 converts a document from JSON to protobuf. The result has the ETag of jsonPage, because both have the same
+// URL, which contains the ETag.
 func protoDocument3(jsonPage *page) (*page, error) {
 	document, err := openapi_v3.ParseDocument(jsonPage.content())
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// Title, version and security scheme of OpenAPI documents. They are the same as in Kubernetes, because client generators use
-// them.
+// Title, version and security scheme of OpenAPI documents. They equal those of Kubernetes, because client generators use them.
 const (
 	title           = "Kubernetes"
 	documentVersion = "unversioned"

@@ -145,8 +145,8 @@ func (p parameter) declarationProto() *openapi_v2.Parameter {
 	return &openapi_v2.Parameter{Oneof: &openapi_v2.Parameter_NonBodyParameter{NonBodyParameter: made}}
 }
 
-// addLimits copies the keywords of a schema that restrict values, such as maximum, to a message. Only schemas of custom
-// resources have them.
+// addLimits copies the keywords of s that restrict values, such as maximum, to message. Only schemas of custom resources have
+// such keywords.
 func addLimits(message *openapi_v2.Schema, s *spec.Schema) {
 	message.Minimum, message.Maximum, message.MultipleOf = orZero(s.Minimum), orZero(s.Maximum), orZero(s.MultipleOf)
 	message.ExclusiveMinimum, message.ExclusiveMaximum = s.ExclusiveMinimum, s.ExclusiveMaximum

@@ -176,7 +176,7 @@ func (o *operation) openAPI3() *spec3.Operation {
 	return made
 }
 
-// content3 returns the content of a request or response body that has the same definition in all media types.
+// content3 returns the content of a request or response body that has the given definition in each of mediaTypes.
 func content3(mediaTypes []string, definition string) map[string]*spec3.MediaType {
 	content := make(map[string]*spec3.MediaType, len(mediaTypes))
 	for _, name := range mediaTypes {

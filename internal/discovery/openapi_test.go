@@ -60,8 +60,9 @@ func servedDocuments3(t *testing.T) map[string]map[string]any {
 	return all
 }
 
-// compare compares the hashes of document parts with a golden file that contains the hashes of kube-apiserver's parts. With
-// the flag -kubernetes, oracle returns kube-apiserver's parts from a folder, and compare reports all differences.
+// compare compares the hashes of got with file, a golden file that contains the hashes of kube-apiserver's parts. With the flag
+// -kubernetes, it also compares got with the parts that oracle reads from a folder of k8s.io/kubernetes, and reports each
+// difference.
 func compare(t *testing.T, file string, got documentParts, oracle func(folder string) documentParts) {
 	t.Helper()
 	var lines []string
@@ -94,7 +95,7 @@ func TestOpenAPI3(t *testing.T) {
 			all[name+" "+part] = v
 		}
 	}
-	// Most definitions are the same in all documents that contain them, so that it suffices to compare them once.
+	// Most definitions are the same in all documents that contain them, so each definition is compared only once.
 	once := func(all documentParts) documentParts {
 		seen := map[string]bool{}
 		out := documentParts{}
@@ -150,7 +151,7 @@ func TestDescriptions(t *testing.T) {
 }
 
 // TestUnsetIsDeclared checks that, with the option Unset, OpenAPI documents declare support for unset markers in all PATCH
-// operations, and in no others.
+// operations, and in no operations of other methods.
 func TestUnsetIsDeclared(t *testing.T) {
 	for _, unset := range []bool{false, true} {
 		var b2, b3 bytes.Buffer

@@ -25,8 +25,8 @@ var (
 	update     = flag.Bool("update", false, "rewrite the golden files; requires -kubernetes")
 )
 
-// golden returns the lines of a golden file without its header. compute returns the lines from the module k8s.io/kubernetes
-// in a folder; it is called only with the flag -kubernetes.
+// golden returns the lines of the golden file name without its header. With the flag -kubernetes, it checks the file against
+// the lines that compute returns for folder, which contains the module k8s.io/kubernetes.
 func golden(t *testing.T, name string, compute func(folder string) []string) []string {
 	t.Helper()
 	name = filepath.Join("testdata", name)
@@ -68,7 +68,7 @@ func parseJSON(t *testing.T, text []byte) (v map[string]any) {
 	return v
 }
 
-// compareLines reports each line that only one of the two lists contains. want are the lines of kube-apiserver.
+// compareLines reports each line that is in got or in want but not in both. want are the lines of kube-apiserver.
 func compareLines(t *testing.T, got, want []string) {
 	t.Helper()
 	for _, line := range got {
@@ -133,8 +133,8 @@ func isNotCompared(item any) bool {
 	return !slices.ContainsFunc(api.Builtin(), func(k *api.Kind) bool { return k.Group == group && k.HasVersion(v["version"].(string)) })
 }
 
-// inlineParameters returns a part of an OpenAPI v2 document in which references to parameters are replaced by the parameters
-// that the document declares.
+// inlineParameters returns value, a part of an OpenAPI v2 document, with each reference to a parameter replaced with that
+// parameter, which declared contains.
 func inlineParameters(value any, declared map[string]any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -165,8 +165,8 @@ func hash(value any) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// reportDifferences calls report with a message for each path at which two decoded JSON values differ; at is the path of the
-// values themselves.
+// reportDifferences calls report with a message for each path at which the decoded JSON values got and want differ; path is the
+// path of got and want themselves.
 func reportDifferences(path string, got, want any, report func(string)) {
 	a, isMap := got.(map[string]any)
 	b, areMaps := want.(map[string]any)

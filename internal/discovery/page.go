@@ -15,8 +15,8 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// page is a document in one media type, ready to be sent. Large pages are stored compressed, because nearly all clients
-// accept gzip; for other clients they are decompressed on each request.
+// page is a document in one media type, ready to be sent. Large pages are stored compressed, because nearly all clients accept
+// gzip; for clients that do not, they are decompressed on each request.
 type page struct {
 	mediaType  string
 	etag       string // etag is the ETag without quotes.

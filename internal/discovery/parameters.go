@@ -15,8 +15,8 @@ type parameter struct {
 	in          string // in is "path" or "query".
 	valueType   string
 	description string
-	// key is the name under which OpenAPI v2 documents declare the parameter once, so that operations reference it. It is ""
-	// for parameters that operations declare inline, such as dryRun and fieldValidation, which kubectl expects there.
+	// key is the name under which OpenAPI v2 documents declare the parameter once, so that operations can reference it. It is
+	// "" for parameters that operations declare inline, such as dryRun and fieldValidation, which kubectl expects there.
 	key string
 }
 

@@ -49,7 +49,7 @@ func newPathBuilder(f openAPIVersion, options Options) *pathBuilder {
 	return &pathBuilder{newDefinitionBuilder(f), newParameters(), options}
 }
 
-// prefix returns the path prefix of a group and version: /api/v1 or /apis/GROUP/VERSION.
+// prefix returns the path prefix of the given group and version: /api/v1 or /apis/GROUP/VERSION.
 func prefix(group, version string) string {
 	if group == "" {
 		return "/api/" + version
@@ -116,7 +116,7 @@ type kindPaths struct {
 	collection, item string // path templates of all objects and of one object
 }
 
-// pathsOf returns the paths of a kind at a version: of its collections, objects and subresources.
+// pathsOf returns the paths of k at the given version: those of its collections, objects and subresources.
 func (b *pathBuilder) pathsOf(k *api.Kind, version string) []*path {
 	p := &kindPaths{pathBuilder: b, kind: k, media: mediaOf(k, b.options.Drop), gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
 	p.object, p.list = b.defineKind(k, version)
@@ -146,7 +146,8 @@ func (b *pathBuilder) pathsOf(k *api.Kind, version string) []*path {
 	return paths
 }
 
-// path returns a path with operations. It moves parameters that all operations have from the operations to the path.
+// path returns the path address with the given operations. It moves parameters that all operations have from the operations to
+// the path.
 func (p *kindPaths) path(address string, operations ...*operation) *path {
 	at := &path{address: address, operations: operations}
 	common := slices.DeleteFunc(slices.Clone(operations[0].parameters), func(q parameter) bool {
@@ -166,7 +167,7 @@ func (p *kindPaths) path(address string, operations ...*operation) *path {
 	return at
 }
 
-// subresource returns the path of a subresource, with an operation for each of its verbs.
+// subresource returns the path of the subresource s, with an operation for each verb of s.
 func (p *kindPaths) subresource(s api.SubresourceInfo) *path {
 	object, gvk := p.object, p.gvk
 	if !s.Body.Empty() {
@@ -194,8 +195,9 @@ func (p *kindPaths) subresource(s api.SubresourceInfo) *path {
 	return p.path(p.item+"/"+s.Name, operations...)
 }
 
-// operation returns an operation with the properties that all operations of the kind share. description is a format with
-// the kind as argument. verb is a format for the operation's ID, with the group and version, and the kind, as arguments.
+// operation returns an operation with the properties that all operations of the kind share. description is a format string
+// whose argument is the kind. verb is a format string for the operation's ID; its arguments are the group and version, and the
+// kind.
 func (p *kindPaths) operation(method, action, verb, subresource, description string) *operation {
 	tagged := tag(p.kind.Group)
 	namespaced := ""

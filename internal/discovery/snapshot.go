@@ -29,13 +29,14 @@ type snapshot struct {
 	building sync.Mutex
 
 	// kindsByDocument returns the kinds that each OpenAPI v3 document describes, by the document's name. cache holds the
-	// documents that have been built. builder3 builds them; the garbage collector may free it between requests.
+	// documents that have been built. builder3 builds documents; the garbage collector may free it between requests.
 	kindsByDocument func() map[string][]kindVersion
 	cache           *documentCache
 	builder3        weak.Pointer[openAPI3Builder]
 }
 
-// newSnapshot returns a snapshot of kinds. cache is shared with other snapshots, so that unchanged documents are reused.
+// newSnapshot returns a snapshot of the kinds in all. All snapshots of a catalog share cache, so that they reuse unchanged
+// documents.
 func newSnapshot(all []*api.Kind, options Options, cache *documentCache) *snapshot {
 	return &snapshot{
 		kinds: all, groups: groupsOf(all, options.Subresources), options: options, pages: map[string]func() (*page, error){}, cache: cache,
@@ -43,7 +44,7 @@ func newSnapshot(all []*api.Kind, options Options, cache *documentCache) *snapsh
 	}
 }
 
-// page returns the page that is cached under a key. If there is none, build builds it.
+// page returns the page that is cached under key. If there is none, page calls build and caches the result.
 func (s *snapshot) page(key string, build func() (*page, error)) (*page, error) {
 	s.mutex.Lock()
 	cached := s.pages[key]
@@ -100,8 +101,8 @@ func (s *snapshot) serveVersion(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// serveRoot returns the handler for /api or /apis. It serves the aggregated discovery document of the groups that includes
-// selects if the client accepts it, otherwise the document that unaggregated returns.
+// serveRoot returns the handler for /api or /apis. If the client accepts aggregated discovery, the handler serves the
+// aggregated document of the groups for which includes returns true. If not, it serves the document that unaggregated returns.
 func (s *snapshot) serveRoot(address string, includes func(*group) bool, unaggregated func() runtime.Object) http.HandlerFunc {
 	serveUnaggregated := s.serveDiscovery(address, unaggregated)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -138,8 +139,8 @@ func (s *snapshot) serveDiscovery(address string, build func() runtime.Object) h
 	}
 }
 
-// serve sends the page that is cached under a key. If there is none, build builds it; an error of build is sent as a Status
-// with code 500.
+// serve sends the page that is cached under key. If there is none, it calls build and caches the result; it sends an error of
+// build as a Status with code 500.
 func (s *snapshot) serve(w http.ResponseWriter, r *http.Request, key string, build func() (*page, error)) {
 	p, err := s.page(key, build)
 	if err != nil {

@@ -77,8 +77,8 @@ func (c *comparison) maps(path string, a, b *schema.Map) {
 	}
 }
 
-// compareTopologies loads merge topologies from an OpenAPI document and compares them with the topologies of the built-in
-// kinds for which served returns true. It returns the number of compared kinds.
+// compareTopologies loads merge topologies from text, an OpenAPI document, and compares them with the topologies of the
+// built-in kinds for which served returns true. It returns the number of compared kinds.
 func compareTopologies(t *testing.T, text []byte, defaults bool, served func(k *api.Kind, version string) bool) (compared int) {
 	t.Helper()
 	doc, err := document.ParseJSONLimited(text, document.Limits{MaxBytes: -1})

@@ -9,7 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// subjects returns the cell that lists the names of a role binding's subjects of one kind: User, Group or ServiceAccount.
+// subjects returns the cell that lists the names of a role binding's subjects whose kind is kind: User, Group or
+// ServiceAccount.
 func subjects(kind string) cell {
 	return textFunction(func(r *row) string {
 		var names []string

@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// metricSources maps the type of an autoscaler's metric to the field that describes it. For a type that is named, the cell
+// metricSources maps the type of an autoscaler's metric to the field that describes it. If named is set, the cell of a metric
 // starts with the name of the resource.
 var metricSources = map[string]struct {
 	field string
@@ -67,7 +67,7 @@ func resourceText(target, current document.Value, measured bool) string {
 	return percent(current.Get("averageUtilization"), unknown) + "/" + percent(target.Get("averageUtilization"), "<auto>")
 }
 
-// orUnknown returns the text of a measured quantity; <unknown> if measured is false.
+// orUnknown returns the text of v, a quantity; <unknown> if measured is false.
 func orUnknown(measured bool, v document.Value) string {
 	if !measured {
 		return unknown
@@ -75,7 +75,7 @@ func orUnknown(measured bool, v document.Value) string {
 	return quantityOrNil(v)
 }
 
-// quantityOrNil returns the text of a quantity; <nil> if it is absent, as in Kubernetes.
+// quantityOrNil returns the text of v, a quantity; <nil> if v is absent, as in Kubernetes.
 func quantityOrNil(v document.Value) string {
 	if !isPresent(v) {
 		return "<nil>"

@@ -88,7 +88,8 @@ func TestPartialProtobuf(t *testing.T) {
 	}
 }
 
-// unpack decodes the object in the protobuf envelope of a response, which must have a kind of meta.k8s.io/v1.
+// unpack passes the object in the protobuf envelope answer to read. It fails the test if the envelope does not contain the
+// given kind of meta.k8s.io/v1.
 func unpack(t *testing.T, answer []byte, kind string, read func([]byte) error) {
 	t.Helper()
 	var unknown kuberuntime.Unknown

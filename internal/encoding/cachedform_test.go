@@ -60,7 +60,7 @@ func (e *encoded) countJSON() {
 
 func (e *encoded) JSONSize() int { return len(e.whole) }
 
-// As implements the interface caching, as the objects of the watch cache do.
+// As implements the interface caching, like the objects of the watch cache.
 func (e *encoded) As(f *watchcache.Form) (any, error) {
 	switch f {
 	case protobufForm.cached:
@@ -75,7 +75,7 @@ func (e *encoded) As(f *watchcache.Form) (any, error) {
 }
 
 // TestWatchersShareEncodings checks that events in all shapes, with or without managedFields, use the cached encoding of the
-// whole object, and that encoding the event for another watcher does not allocate.
+// whole object, and that encoding an event a second time does not allocate memory.
 func TestWatchersShareEncodings(t *testing.T) {
 	o := newEncoded(t)
 	for _, media := range []*Encoding{JSON, Protobuf, CBOR} {

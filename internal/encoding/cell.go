@@ -31,13 +31,13 @@ type row struct {
 	content any
 }
 
-// at returns the value at a path of the object; an absent value if there is none.
+// at returns the value at path in the object; an absent value if there is none.
 func (r *row) at(path []string) document.Value { return r.object.Lookup(path...) }
 
-// get returns the value at a path of the object, like at.
+// get returns the value at path in the object; an absent value if there is none.
 func (r *row) get(path ...string) document.Value { return r.object.Lookup(path...) }
 
-// since returns the time since a timestamp in the format of kubectl, such as 5d; <unknown> if it is absent or invalid.
+// since returns the time since the timestamp v in the format of kubectl, such as 5d; <unknown> if v is absent or invalid.
 func (r *row) since(v document.Value) string {
 	t := timeOf(v)
 	if t.IsZero() {
@@ -56,7 +56,7 @@ func (r *row) appendCreated(dst []byte) []byte {
 	return append(dst, '"')
 }
 
-// textFunction returns a cell that shows the text that a function returns.
+// textFunction returns a cell that shows the text that f returns.
 func textFunction(f func(r *row) string) cell {
 	return func(dst []byte, r *row) []byte { return document.AppendString(dst, f(r)) }
 }
@@ -92,7 +92,8 @@ func timeOf(v document.Value) time.Time {
 	return t
 }
 
-// stringItems returns the strings of a list; if field is not "", the strings in that field of the list's items.
+// stringItems returns the items of list, which are strings. If field is not "", the items are maps, and stringItems returns the
+// strings in that field.
 func stringItems(list document.Value, field string) []string {
 	if list.Kind() != document.List {
 		return nil
@@ -107,8 +108,8 @@ func stringItems(list document.Value, field string) []string {
 	return all
 }
 
-// labelsText returns a map as "key=value,…". The pairs are sorted as strings, which is not the order of the keys:
-// app.kubernetes.io/name=web precedes app=web.
+// labelsText returns a map as "key=value,…". The pairs "key=value" are sorted as strings. This differs from the order of the
+// keys: app.kubernetes.io/name=web precedes app=web.
 func labelsText(v document.Value) string {
 	if v.Kind() != document.Map || v.Len() == 0 {
 		return none
@@ -136,7 +137,7 @@ func labelSelector(v document.Value) *metav1.LabelSelector {
 	return selector
 }
 
-// quantity returns a resource quantity in canonical form; "0" if it is absent.
+// quantity returns v, a resource quantity, in canonical form; "0" if v is absent.
 func quantity(v document.Value) string {
 	if v.Kind() != document.String && v.Kind() != document.Number {
 		return "0"
@@ -148,8 +149,8 @@ func quantity(v document.Value) string {
 	return q.String()
 }
 
-// joinFirst joins the first items of a list and, if the list has more than maximum items, appends the number of the remaining
-// ones. all is the number of all items.
+// joinFirst joins first, the first items of a list with total items. If total exceeds maximum, it appends the number of items
+// that are not shown.
 func joinFirst(first []string, separator string, total, maximum int) string {
 	joined := strings.Join(first, separator)
 	if total > maximum {

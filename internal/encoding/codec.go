@@ -91,7 +91,7 @@ func (s *documentSerializer) AppendTyped(dst []byte, _ Format, object runtime.Ob
 	return s.Append(dst, v), nil
 }
 
-// cached returns the cached encoding of an object, without managedFields if the view drops them.
+// cached returns the cached encoding of o, without managedFields if v drops them.
 func (s *documentSerializer) cached(v View, o Object) ([]byte, error) {
 	if v.Drop {
 		return s.dropped.encoding(o)

@@ -17,7 +17,7 @@ type Column struct {
 	Priority int
 }
 
-// Columns convert the objects of a kind to rows of a Table. They are immutable.
+// Columns convert the objects of a kind to rows of a Table. A Columns is immutable.
 type Columns struct {
 	definitions []Column
 	header      []byte // the column definitions as JSON
@@ -30,7 +30,8 @@ type Columns struct {
 	nullRows bool
 }
 
-// completion is a rule: a row has the condition Completed, with a message, if the object has a certain value at a path.
+// completion is a rule that determines rows with the condition Completed: if the object has the given value at path, the row
+// has that condition with the given message.
 type completion struct {
 	path           []string
 	value, message string
@@ -115,8 +116,8 @@ func readColumns(set *kinds.Set) (map[string]*Columns, error) {
 	return all, nil
 }
 
-// keysOf returns the keys in builtinColumns for a declaration of a kind file. The types of subresource bodies, such as Scale,
-// have one key per Go struct, with the first part of the struct's name as group.
+// keysOf returns the keys in builtinColumns for d, a declaration in a kind file. The types of subresource bodies, such as
+// Scale, have one key per Go struct; the group in the key is the first part of the struct's name.
 func keysOf(d *kinds.Declaration) (keys []string) {
 	if d.IsKind {
 		return []string{columnsKey(d.Group(), d.Name)}

@@ -82,15 +82,15 @@ func customCell(column CustomColumn) (cell, error) {
 	}, nil
 }
 
-// scalarOf maps a column type to the kind of value that a simple path can show directly. Other types and values require the
-// evaluation of the JSONPath.
+// scalarOf maps a column type to the kind of value that a simple path can show directly. For types that are not in the map, and
+// for values of a different kind, the JSONPath is evaluated.
 var scalarOf = map[string]document.Kind{
 	"string":  document.String,
 	"date":    document.String,
 	"boolean": document.Bool,
 }
 
-// appendScalar appends a value whose kind is the one in scalarOf for the column type.
+// appendScalar appends v for a column with the type typ. The kind of v must be scalarOf[typ].
 func (r *row) appendScalar(dst []byte, typ string, v document.Value) []byte {
 	if typ == "date" {
 		return document.AppendString(dst, r.customAge(v.Text()))
@@ -98,7 +98,7 @@ func (r *row) appendScalar(dst []byte, typ string, v document.Value) []byte {
 	return v.AppendJSON(dst)
 }
 
-// appendFound appends the first value that a JSONPath finds in the object; null if it finds none.
+// appendFound appends the first value that path finds in the object; null if it finds none.
 func (r *row) appendFound(dst []byte, typ string, path *jsonpath.JSONPath) []byte {
 	if r.content == nil {
 		r.content = r.object.ToGo()
@@ -123,7 +123,8 @@ func appendPrinted(dst []byte, path *jsonpath.JSONPath, value any) []byte {
 	return document.AppendString(dst, printed.String())
 }
 
-// appendTyped appends a value for a column whose type is not string; null if the value does not have that type.
+// appendTyped appends value for a column with the type typ, which is not string; it appends null if value does not have that
+// type.
 func (r *row) appendTyped(dst []byte, typ string, value any) []byte {
 	switch v := value.(type) {
 	case int64:

@@ -41,7 +41,7 @@ func TestDecodeLimitsMemory(t *testing.T) {
 		"in a list":  {envelope(t, "v1", "PodList", append([]byte{0x12, 0x85, 0x80, 0x80, 0x01}, pod...)), readProtobuf, "bytes of memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _ = readProtobuf(envelope(t, "v1", "Pod", nil)) // initializes the Go types once, so that this is not measured
+			_, _ = readProtobuf(envelope(t, "v1", "Pod", nil)) // initializes the Go types, so that the measurement below does not include this
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, err := bomb.read(bomb.body)
@@ -56,7 +56,7 @@ func TestDecodeLimitsMemory(t *testing.T) {
 	}
 }
 
-// readProtobuf decodes a protobuf body; without a type in the envelope, the body is a Pod.
+// readProtobuf decodes a protobuf body. It decodes a body whose envelope contains no type as a Pod.
 func readProtobuf(body []byte) ([]byte, error) {
 	text, err := Protobuf.DecodeBody(string(body), corev1.SchemeGroupVersion.WithKind("Pod"))
 	return []byte(text), err
@@ -99,7 +99,7 @@ func envelope(t *testing.T, apiVersion, kind string, object []byte) []byte {
 	return append([]byte("k8s\x00"), text...)
 }
 
-// TestLargeBodies checks that bodies with sizes up to the limit are accepted.
+// TestLargeBodies checks that bodies are accepted if their size does not exceed the limit.
 func TestLargeBodies(t *testing.T) {
 	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}
 	for range 10_000 {

@@ -28,7 +28,7 @@ func dropsManagedFields(targets string) bool {
 	return false
 }
 
-// dropMark is the parameter that markDrops adds to clauses that drop managedFields. It is not a valid parameter name, so that
+// dropMark is the parameter that markDrops adds to clauses that drop managedFields. It is not a valid parameter name, so
 // clients cannot send it.
 const dropMark = "\x00drop"
 
@@ -80,7 +80,7 @@ func splitUnquoted(text string, separator byte) iter.Seq[string] {
 	}
 }
 
-// quotedSize returns the distance from the quote at the start of a text to its closing quote; 0 if it is not closed.
+// quotedSize returns the offset of the closing quote in text, which starts with a quote; 0 if there is no closing quote.
 func quotedSize(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {

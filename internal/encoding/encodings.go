@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Encodings lists the encodings of the API. If an Accept clause such as */* matches several encodings, the first of them is
-// used; error messages and OpenAPI list the encodings in this order.
+// Encodings lists the encodings of the API. If an Accept clause such as */* matches several encodings, the first matching
+// encoding in this list is used; error messages and OpenAPI list the encodings in this order.
 //
 // To add an encoding, declare it in a file of its own, as yaml.go does, and add it here.
 var Encodings = []*Encoding{JSON, YAML, Protobuf, CBOR}
@@ -55,8 +55,8 @@ type Serializer interface {
 	// If sink is not nil and the encoding can write a list in chunks, AppendList calls sink after each object, and returns
 	// the bytes that sink has not consumed. It returns an error only before the first call of sink.
 	AppendList(dst []byte, v View, l List, objects iter.Seq[Object], sink Sink) ([]byte, error)
-	// AppendEvent appends a framed watch event. Objects of the watch cache cache their encodings, so that they are encoded
-	// once for all watches in the encoding.
+	// AppendEvent appends a framed watch event. Objects of the watch cache hold their encodings, so each of them is encoded
+	// once for all watches in the same encoding.
 	AppendEvent(dst []byte, v View, eventType string, o Object) ([]byte, error)
 	// AppendTyped appends the response body for a Go object that is not a resource, such as a Status or a discovery document.
 	// Its TypeMeta must be set.
@@ -87,7 +87,7 @@ func (e *Encoding) DecodeBody(body string, defaults schema.GroupVersionKind) (st
 	return text, nil
 }
 
-// ForMediaType returns the encoding with a media type; nil if there is none.
+// ForMediaType returns the encoding whose MediaType is mediaType; nil if there is none.
 func ForMediaType(mediaType string) *Encoding {
 	for _, e := range Encodings {
 		if e.MediaType == mediaType {
@@ -97,7 +97,7 @@ func ForMediaType(mediaType string) *Encoding {
 	return nil
 }
 
-// ForApply returns the encoding of a server-side apply patch type; nil for other patch types.
+// ForApply returns the encoding whose ApplyType is patchType; nil if patchType is not a server-side apply patch.
 func ForApply(patchType types.PatchType) *Encoding {
 	for _, e := range Encodings {
 		if e.ApplyType == patchType && patchType != "" {

@@ -27,8 +27,8 @@ func decodeAny(t *testing.T, e *Encoding, response []byte) document.Value {
 	return v
 }
 
-// TestEncodings checks the contract of Encoding and Serializer for every encoding: it can decode its own output, whether
-// written as a whole or in chunks, and its media types are unique.
+// TestEncodings checks the contract of Encoding and Serializer for every encoding: it can decode its own output, whether that
+// was written as a whole or in chunks, and no other encoding has its media types.
 func TestEncodings(t *testing.T) {
 	types := map[string]string{}
 	claim := func(e *Encoding, mediaType string) {
@@ -65,8 +65,8 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// checkListOf checks that an encoding can decode its own list, and that a list in chunks has the same bytes as the whole
-// list.
+// checkListOf checks that e can decode a list that it has encoded, and that a list encoded in chunks has the same bytes as the
+// list encoded as a whole.
 func checkListOf(t *testing.T, e *Encoding) {
 	t.Helper()
 	view, list := View{Format: Format{Encoding: e}}, List{Kind: "ConfigMapList", APIVersion: "v1", ResourceVersion: 7}
@@ -91,7 +91,7 @@ func checkListOf(t *testing.T, e *Encoding) {
 	}
 }
 
-// checkEventOf checks that an encoding can encode a watch event if, and only if, it supports watches.
+// checkEventOf checks that e can encode a watch event if, and only if, it supports watches.
 func checkEventOf(t *testing.T, e *Encoding) {
 	t.Helper()
 	events, err := NewWatchEncoder(View{Format: Format{Encoding: e}})

@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Events are served by two API groups, in which some fields have different names. Where a function takes two names, the first
-// is the name in the core group, the second the name in events.k8s.io.
+// Events are served by two API groups, in which some fields have different names. If a function has two parameters for field
+// names, the first is the name in the core group, and the second the name in events.k8s.io.
 
 // eitherField returns the field with the core group's name or, if that is absent, with the name of events.k8s.io.
 func (r *row) eitherField(core, events string) document.Value {
@@ -35,8 +35,8 @@ func eventLastSeen(r *row) string {
 	return eventFirstSeen(r)
 }
 
-// eventCount appends the number of occurrences of an event; 1 if it is unset, as clients that report single occurrences may
-// leave it.
+// eventCount appends the number of occurrences of an event; 1 if the number is unset, because clients that report a single
+// occurrence may leave it unset.
 func eventCount(dst []byte, r *row) []byte {
 	count := integer(r.eitherField("count", "deprecatedCount"))
 	if series := r.get("series"); series.Kind() == document.Map {

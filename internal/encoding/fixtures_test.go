@@ -40,7 +40,7 @@ func checkFixture(t *testing.T, f encodingtest.Fixture) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		expected := object // encodings other than protobuf do not use Go types, so they lose no field
+		expected := object // encodings other than protobuf do not use Go types, so they preserve all fields
 		if media == Protobuf {
 			expected = after
 			if string(answer) != string(f.AfterProtobuf) {
@@ -60,7 +60,7 @@ func parseText(t *testing.T, text []byte) document.Value {
 	return v
 }
 
-// checkRead checks that read returns the JSON of an object.
+// checkRead checks that read returns the JSON of object. description names the operation in test failures.
 func checkRead(t *testing.T, description string, object document.Value, read func() ([]byte, error)) {
 	t.Helper()
 	text, err := read()

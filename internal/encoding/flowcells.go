@@ -19,8 +19,8 @@ func flowSchemaMethod(r *row) string {
 	return text(method.Get("type"))
 }
 
-// flowSchemaDangling returns the status of the Dangling condition: whether the priority level of a FlowSchema does not exist;
-// "?" if it is unknown.
+// flowSchemaDangling returns the status of the Dangling condition: True if the priority level of a FlowSchema does not exist;
+// "?" if the FlowSchema has no such condition.
 func flowSchemaDangling(r *row) string {
 	dangling := itemWith(r.get("status", "conditions"), "type", "Dangling")
 	if !isPresent(dangling) {
@@ -29,7 +29,7 @@ func flowSchemaDangling(r *row) string {
 	return text(dangling.Get("status"))
 }
 
-// levelShares appends the concurrency shares of a PriorityLevelConfiguration; <none> if it is not limited.
+// levelShares appends the concurrency shares of a PriorityLevelConfiguration; <none> if its type is not Limited.
 func levelShares(dst []byte, r *row) []byte {
 	return appendWithin(dst, r.get("spec", "limited"), "nominalConcurrencyShares")
 }
@@ -41,7 +41,7 @@ func levelQueuing(field string) cell {
 	}
 }
 
-// appendWithin appends the number in a field of the map v; 0 if the field is absent, and <none> if v is not a map.
+// appendWithin appends the number in the given field of v, a map; 0 if the field is absent, and <none> if v is not a map.
 func appendWithin(dst []byte, v document.Value, field string) []byte {
 	if v.Kind() != document.Map {
 		return document.AppendString(dst, none)

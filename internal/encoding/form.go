@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// form is an encoding of objects that the watch cache caches with each version of an object, so that all responses and watch
-// events share it. Values of type T must not be modified.
+// form is an encoding of objects. The watch cache caches its result with each revision of an object, so that all responses and
+// watch events share that result. Values of type T must not be modified.
 type form[T any] struct {
 	encode func(document.Value) (T, error)
 	cached *watchcache.Form
@@ -34,7 +34,7 @@ type caching interface {
 	As(*watchcache.Form) (any, error)
 }
 
-// encoding returns the form of an object: the cached one if the object caches its forms.
+// encoding returns the encoded form of o, which it takes from the cache of o if o caches its forms.
 func (f *form[T]) encoding(o Object) (T, error) {
 	var none T
 	if c, ok := o.(caching); ok {

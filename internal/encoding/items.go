@@ -2,12 +2,12 @@ package encoding
 
 import "github.com/cadastre/cadastre/document"
 
-// conditionTrue reports whether the first condition with a type has status True.
+// conditionTrue reports whether the first condition whose type is typ has the status True.
 func conditionTrue(conditions document.Value, typ string) bool {
 	return text(itemWith(conditions, "type", typ).Get("status")) == "True"
 }
 
-// anyConditionTrue reports whether any condition with a type has status True.
+// anyConditionTrue reports whether any condition whose type is typ has the status True.
 func anyConditionTrue(conditions document.Value, typ string) bool {
 	for _, c := range itemsOf(conditions) {
 		if text(c.Get("type")) == typ && text(c.Get("status")) == "True" {
@@ -29,7 +29,7 @@ func itemsOf(v document.Value) []document.Value {
 	return list
 }
 
-// itemWith returns the first item of a list whose field has a value; an absent value if there is none.
+// itemWith returns the first item of list whose field has the given value; an absent value if there is none.
 func itemWith(list document.Value, field, value string) document.Value {
 	for _, item := range itemsOf(list) {
 		if text(item.Get(field)) == value {
@@ -39,7 +39,7 @@ func itemWith(list document.Value, field, value string) document.Value {
 	return document.Value{}
 }
 
-// lastWith returns the last item of a list whose field has a value; an absent value if there is none.
+// lastWith returns the last item of list whose field has the given value; an absent value if there is none.
 func lastWith(list document.Value, field, value string) (last document.Value) {
 	for _, item := range itemsOf(list) {
 		if text(item.Get(field)) == value {

@@ -23,7 +23,8 @@ type List struct {
 	TypedItems bool
 }
 
-// FitsList returns an error with status 406 if the format supports only single objects. kind is the kind of the list.
+// FitsList returns an error with status 406 if the format supports only single objects. The error names kind, the kind of the
+// list.
 func (f Format) FitsList(kind string) error {
 	if f.Shape == Partial {
 		return notAcceptableError("you requested PartialObjectMetadata, but the requested object is a list (" + kind + ")")
@@ -156,7 +157,8 @@ func (l *List) appendWholeMetadata(dst []byte) []byte {
 	return append(dst, `"continue":""}`...)
 }
 
-// appendComma appends a comma if dst is longer than before, that is, if another member precedes.
+// appendComma appends a comma if dst is longer than start, that is, if a member of the object has been appended since dst had
+// the length start.
 func appendComma(dst []byte, start int) []byte {
 	if len(dst) > start {
 		return append(dst, ',')

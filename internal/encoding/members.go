@@ -18,8 +18,8 @@ type member struct {
 	start, value, end int
 }
 
-// nextMember returns the member that starts at an offset, which is directly after the opening brace or a comma. ok is false
-// if the object ends there, or the text is not compact JSON.
+// nextMember returns the member that starts at offset, which must be the offset after the opening brace or after a comma. ok is
+// false if the object ends at offset, or if text is not compact JSON.
 func nextMember(text []byte, offset int) (m member, ok bool) {
 	if offset >= len(text) || text[offset] != '"' {
 		return m, false
@@ -35,8 +35,8 @@ func nextMember(text []byte, offset int) (m member, ok bool) {
 	return m, m.end > m.value
 }
 
-// findMember returns the member of an object with a name; the name must need no escaping in JSON. ok is false if there is
-// none.
+// findMember returns the member of the object text with the given name, which must need no escaping in JSON. ok is false if
+// there is none.
 func findMember(text []byte, name string) (m member, ok bool) {
 	for at := 1; ; at = m.end + 1 {
 		m, ok = nextMember(text, at)
@@ -49,7 +49,7 @@ func findMember(text []byte, name string) (m member, ok bool) {
 	}
 }
 
-// skipValue returns the offset after the value that starts at an offset; -1 if it is malformed.
+// skipValue returns the offset after the value that starts at offset; -1 if the value is malformed.
 func skipValue(text []byte, offset int) int {
 	if offset >= len(text) {
 		return -1
@@ -67,8 +67,8 @@ func skipValue(text []byte, offset int) int {
 	return offset + end
 }
 
-// skipContainer returns the offset after the list or object that starts at an offset; -1 if it is not closed. It examines
-// only brackets and strings.
+// skipContainer returns the offset after the list or object that starts at offset; -1 if the list or object is not closed. It
+// examines only brackets and strings.
 func skipContainer(text []byte, offset int) int {
 	for depth := 0; offset < len(text); {
 		switch text[offset] {
@@ -89,7 +89,7 @@ func skipContainer(text []byte, offset int) int {
 	return -1
 }
 
-// skipString returns the offset after the string that starts at an offset; -1 if it is not closed.
+// skipString returns the offset after the string that starts at offset; -1 if the string is not closed.
 func skipString(text []byte, offset int) int {
 	for offset++; ; offset++ {
 		quote := bytes.IndexByte(text[offset:], '"')
@@ -107,7 +107,7 @@ func skipString(text []byte, offset int) int {
 	}
 }
 
-// metadataOf returns the JSON of the metadata in the JSON of an object; {} if the object has none.
+// metadataOf returns the JSON of the metadata of text, the JSON of an object; {} if the object has no metadata.
 func metadataOf(text []byte) []byte {
 	if m, ok := findMember(text, "metadata"); ok {
 		return text[m.value:m.end]
@@ -120,8 +120,8 @@ func metadataOf(text []byte) []byte {
 	return v.Get("metadata").AppendJSON(nil)
 }
 
-// withoutType removes apiVersion and kind from the JSON of an object, in place. These members are usually adjacent, so that
-// one move suffices.
+// withoutType removes apiVersion and kind from the JSON of an object, in place. These members are usually adjacent, so one move
+// suffices.
 func withoutType(text []byte) []byte {
 	version, ok := findMember(text, "apiVersion")
 	if !ok {
@@ -141,8 +141,8 @@ func withoutMember(text []byte, name string) []byte {
 	return cutMembers(text, m.start, m.end)
 }
 
-// cutMembers removes text[start:end], which consists of members of an object, in place, together with one of the adjacent
-// commas.
+// cutMembers removes text[start:end], which must consist of whole members of an object, and one adjacent comma. It modifies
+// text in place.
 func cutMembers(text []byte, start, end int) []byte {
 	switch {
 	case end < len(text) && text[end] == ',':

@@ -36,7 +36,8 @@ func (e Endpoint) isWatch() bool   { return e&^Untyped == Watch }
 func (e Endpoint) isUntyped() bool { return e&Untyped != 0 }
 
 // Negotiate returns the format that an Accept header selects, or an error with status 406. Clauses are tried by descending
-// weight, then in their order. Negotiate sets Format.Pretty only if the header requests it; see also the function Pretty.
+// weight; clauses with the same weight are tried in the order of the header. Negotiate sets Format.Pretty only if the header
+// requests indented JSON; see also the function Pretty.
 func Negotiate(accept string, endpoint Endpoint) (Format, error) {
 	key := negotiation{accept, endpoint}
 	if format, ok := negotiated.find(key); ok {
@@ -125,8 +126,8 @@ func clauseFormat(params map[string]string, e *Encoding, endpoint Endpoint) (f F
 	return f, true
 }
 
-// Pretty reports whether a response should be indented: if the query parameter pretty is true or, without that parameter, if
-// the client is curl, wget or a browser.
+// Pretty reports whether a response should be indented. If rawQuery contains the parameter pretty, its value decides. If not,
+// responses to curl, wget and browsers are indented.
 func Pretty(rawQuery, userAgent string) bool {
 	if strings.Contains(rawQuery, "pretty") {
 		values, _ := url.ParseQuery(rawQuery) // despite an error, values contains the valid part of the query
@@ -140,8 +141,8 @@ func Pretty(rawQuery, userAgent string) bool {
 		strings.HasPrefix(userAgent, "Mozilla/5.0")
 }
 
-// NegotiateStatus returns the format of the Status of an error; indented JSON if the client accepts no
-// supported encoding.
+// NegotiateStatus returns the format for the Status of an error. It returns indented JSON if the client accepts no supported
+// encoding.
 func NegotiateStatus(accept, rawQuery, userAgent string) Format {
 	format, err := Negotiate(accept, Fixed)
 	if err != nil {

@@ -9,7 +9,7 @@ var endpointNames = map[string]Endpoint{
 	"objects": Objects, "watch": Watch, "fixed": Fixed, "custom objects": Objects | Untyped, "custom watch": Watch | Untyped,
 }
 
-// describe formats a negotiated format as the file of Kubernetes' results does.
+// describe formats f and err, the results of Negotiate, in the notation of the file that contains Kubernetes' results.
 func describe(f Format, err error) string {
 	if err != nil {
 		return err.Error()

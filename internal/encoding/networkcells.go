@@ -195,7 +195,7 @@ func sliceEndpoints(r *row) string {
 	return firstOrUnset(addresses)
 }
 
-// firstOrUnset joins the first items of a list; it returns <unset> if there are none.
+// firstOrUnset joins the first items, at most maxShown; it returns <unset> if there are none.
 func firstOrUnset(items []string) string {
 	shown := joinFirst(items[:min(len(items), maxShown)], ",", len(items), maxShown)
 	if shown == "" {

@@ -40,7 +40,7 @@ func nodeRoles(r *row) string {
 	return strings.Join(slices.Compact(roles), ",")
 }
 
-// nodeAddress returns the cell that shows the first address of a node with a type, such as InternalIP.
+// nodeAddress returns the cell that shows the first address of a node whose type is typ, such as InternalIP.
 func nodeAddress(typ string) cell {
 	return textFunction(func(r *row) string {
 		address := itemWith(r.get("status", "addresses"), "type", typ)

@@ -83,8 +83,8 @@ func TestRandomCellsAsKubernetes(t *testing.T) {
 	}
 }
 
-// compareRows reads a file in which a line with an object (<) is followed by a line with Kubernetes' row of that object (>).
-// It compares our rows with them, and returns the number of rows.
+// compareRows reads lines that alternate between an object (<) and Kubernetes' row for that object (>). It compares the rows
+// that this package encodes with Kubernetes' rows, and returns the number of rows.
 func compareRows(t *testing.T, from io.Reader) (compared int) {
 	t.Helper()
 	lines := bufio.NewScanner(from)

@@ -2,8 +2,8 @@ package encoding
 
 import "github.com/cadastre/cadastre/document"
 
-// appendPartial appends the PartialObjectMetadata of an object as JSON. It appends the whole object, and then reduces that to
-// its metadata in place.
+// appendPartial appends the PartialObjectMetadata of an object as JSON. It appends the whole object, and then reduces the
+// appended text to the object's metadata in place.
 func (v *View) appendPartial(dst []byte, o Object) []byte {
 	dst = appendTypeOf(dst, Partial, v.Meta)
 	dst = append(dst, `,"metadata":`...)
@@ -21,7 +21,7 @@ func appendPartialOf(dst []byte, meta MetaVersion, metadata []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendTypeOf appends the opening brace, the kind and the apiVersion of a response in a shape.
+// appendTypeOf appends the opening brace, the kind and the apiVersion of a response in the given shape.
 func appendTypeOf(dst []byte, shape Shape, meta MetaVersion) []byte {
 	return appendType(dst, shape.String(), meta.APIVersion())
 }

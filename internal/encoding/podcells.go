@@ -17,7 +17,7 @@ type podState struct {
 	lastRestart       time.Time
 }
 
-// podState returns the state of the row's pod; it is computed only once per row.
+// podState returns the state of the row's pod, which is computed on the first call.
 func (r *row) podState() *podState {
 	if r.pod == nil {
 		r.pod = readPod(r)
@@ -58,8 +58,8 @@ func readPod(r *row) *podState {
 	return s
 }
 
-// readInit visits the init containers up to the first unfinished one, and reports whether there is an unfinished one.
-// Sidecars are counted in sidecars as well.
+// readInit visits the init containers until it finds an unfinished init container, and reports whether it found one. It counts
+// sidecar containers in the argument sidecars as well.
 func (s *podState) readInit(spec, status document.Value, sidecars *podState) (initializing bool) {
 	declared := spec.Get("initContainers")
 	for i, c := range itemsOf(status.Get("initContainerStatuses")) {
@@ -134,7 +134,8 @@ func (s *podState) countRestarts(c document.Value) {
 	}
 }
 
-// terminationReason returns why a container has terminated: its reason or, without one, its signal or exit code.
+// terminationReason returns the reason in terminated, the state of a container or, if it has no reason, the signal or exit
+// code.
 func terminationReason(terminated document.Value) string {
 	if reason := text(terminated.Get("reason")); reason != "" {
 		return reason

@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/protobuf"
 )
 
-// Protobuf is the protobuf encoding of Kubernetes. It is defined by Go types, so that custom resources can be encoded only as
+// Protobuf is the protobuf encoding of Kubernetes. It is defined by Go types, so custom resources can be encoded only as
 // PartialObjectMetadata.
 var Protobuf = &Encoding{
 	MediaType:           "application/vnd.kubernetes.protobuf",

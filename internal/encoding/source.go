@@ -12,11 +12,11 @@ import (
 // types.
 type cell func(dst []byte, r *row) []byte
 
-// source creates the cell of a column from the words that follow the source's name in a kind file: first paths, then other
-// arguments.
+// source creates the cell of a column from the words that follow the source's name in a kind file: first paths, then arguments
+// that are not paths.
 type source struct {
-	// paths and others are the expected numbers of paths and of other arguments. If optional is set, the last argument may be
-	// missing. paths is -1 if any number of paths is allowed.
+	// paths is the expected number of paths; -1 allows one or more. others is the expected number of arguments after the paths;
+	// if optional is set, the last of them may be missing.
 	paths, others int
 	optional      bool
 	cell          func(paths [][]string, arguments []string) cell
@@ -74,7 +74,8 @@ func parseSource(words []string) (cell, error) {
 	return s.cell(paths, arguments), nil
 }
 
-// optionalArgument returns the last of all possible arguments; "" if it is missing.
+// optionalArgument returns the last argument; "" if there are fewer than maximum arguments, so that the last argument is
+// missing.
 func optionalArgument(arguments []string, maximum int) string {
 	if len(arguments) < maximum {
 		return ""

@@ -8,8 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// StatusOf returns the Status of an error, always with a code. An error without a Status gets code 500 and its
-// text as message.
+// StatusOf returns the Status of err. Its code is never 0. An error without a Status gets code 500 and its text as message.
 func StatusOf(err error) metav1.Status {
 	var known apierrors.APIStatus
 	status := metav1.Status{Status: metav1.StatusFailure}

@@ -98,13 +98,13 @@ func (c *Columns) appendHeader(dst []byte, without bool) []byte {
 	return append(dst, c.header...)
 }
 
-// sortKey determines the position of a row among the rows of a Table.
+// sortKey determines the order of the rows of a Table: by number, then by name.
 type sortKey struct {
 	number int64
 	name   string
 }
 
-// sorted returns the objects of a list in the order of the view's columns.
+// sorted returns objects in the row order that the columns of v define.
 func sorted(v *View, w *tableWriter, objects iter.Seq[Object]) iter.Seq[Object] {
 	type placed struct {
 		object Object
@@ -154,7 +154,7 @@ func (w *tableWriter) dropObject() {
 	w.reader.Reset()
 }
 
-// read parses the object of the next row; the object is null if it cannot be parsed.
+// read parses o, the object of the next row. If o cannot be parsed, the object of the row is null.
 func (w *tableWriter) read(v *View, o Object) {
 	w.dropObject()
 	w.text = appendJSON(w.text[:0], v.Drop, o)
@@ -197,8 +197,8 @@ func (w *tableWriter) appendRow(dst []byte, v *View) []byte {
 	return append(dst, '}')
 }
 
-// endsInitialState reports whether an object is the bookmark that ends the initial events of a watch. Clients depend on its
-// annotation, so that its row always includes the metadata.
+// endsInitialState reports whether an object is the bookmark that ends the initial events of a watch. Its row always includes
+// the metadata, because clients depend on its annotation.
 func endsInitialState(object document.Value) bool {
 	return text(object.Lookup("metadata", "annotations", metav1.InitialEventsAnnotationKey)) == "true"
 }

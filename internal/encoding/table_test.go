@@ -105,7 +105,7 @@ func TestTableOrder(t *testing.T) {
 	}
 }
 
-// documented is a Documented object whose document differs from its JSON, so that a test can tell which of them was used.
+// documented is a Documented object whose document differs from its JSON, so that a test can detect which of the two was used.
 type documented struct{ rawJSON }
 
 func (documented) Document() document.Value {

@@ -10,8 +10,8 @@ import (
 // WatchEncoder encodes the events of one watch, each with its framing. It is not safe for concurrent use.
 type WatchEncoder struct{ view View }
 
-// NewWatchEncoder returns an encoder for a watch with a view. It returns an error with status 406 if the format supports only
-// lists.
+// NewWatchEncoder returns an encoder for a watch with the view v. It returns an error with status 406 if the format supports
+// only lists.
 func NewWatchEncoder(v View) (*WatchEncoder, error) {
 	if err := v.FitsObject(); err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func NewWatchEncoder(v View) (*WatchEncoder, error) {
 // View returns the view of the events. The caller may change its Now between events.
 func (w *WatchEncoder) View() *View { return &w.view }
 
-// Append appends an event with a type, such as ADDED, and an object.
+// Append appends an event with the given type, such as ADDED, and the object o.
 func (w *WatchEncoder) Append(dst []byte, eventType string, o Object) ([]byte, error) {
 	dst, err := w.view.encoding().AppendEvent(dst, w.view, eventType, o)
 	w.view.NoHeaders = true

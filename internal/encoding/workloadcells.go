@@ -11,7 +11,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// deploymentSelector returns the label selector of a Deployment; "" if it is empty, for which other kinds show <none>.
+// deploymentSelector returns the label selector of a Deployment; "" if it is empty. For an empty selector, kinds other than
+// Deployment show <none>.
 func deploymentSelector(r *row) string {
 	selector, err := metav1.LabelSelectorAsSelector(labelSelector(r.get("spec", "selector")))
 	if err != nil {
@@ -20,7 +21,7 @@ func deploymentSelector(r *row) string {
 	return selector.String()
 }
 
-// controller returns the ownerReference of the object's controller as kind.group/name; <none> if there is none.
+// controller returns the object's controller, which an ownerReference names, as kind.group/name; <none> if there is none.
 func controller(r *row) string {
 	for _, owner := range itemsOf(r.get("metadata", "ownerReferences")) {
 		if !owner.Get("controller").Bool() {
@@ -81,8 +82,8 @@ func jobDuration(r *row) string {
 	return duration.HumanDuration(end.Sub(start))
 }
 
-// quotaCell returns the cell of a ResourceQuota that shows used and hard quotas: those of limits if limits is set, otherwise
-// all others.
+// quotaCell returns the cell that shows used and hard quantities of a ResourceQuota: those of resources with the prefix
+// "limits." if limits is set, and those of all other resources if it is not.
 func quotaCell(limits bool) cell {
 	return textFunction(func(r *row) string {
 		hard, used := r.get("status", "hard"), r.get("status", "used")

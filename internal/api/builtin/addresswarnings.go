@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// warnIP adds a warning if an IP address is not in canonical form. It ignores invalid addresses, which validation rejects.
+// warnIP adds a warning if value is an IP address that is not in canonical form. It ignores invalid addresses, which validation
+// rejects.
 func warnIP(c *checker, value, _ document.Value) {
 	addr, err := netip.ParseAddr(value.Text())
 	if err == nil && addr.Is4() || value.Text() == "" {
@@ -21,7 +22,7 @@ func warnIP(c *checker, value, _ document.Value) {
 	}
 }
 
-// warnCIDR adds a warning if a CIDR is not in canonical form. It ignores invalid CIDRs, which validation rejects.
+// warnCIDR adds a warning if value is a CIDR that is not in canonical form. It ignores invalid CIDRs, which validation rejects.
 func warnCIDR(c *checker, value, _ document.Value) {
 	prefix, err := netip.ParsePrefix(value.Text())
 	if err == nil && prefix.Addr().Is4() && prefix == prefix.Masked() {
@@ -32,8 +33,8 @@ func warnCIDR(c *checker, value, _ document.Value) {
 	}
 }
 
-// addWarnings adds warnings that a function of apimachinery returned for a nil path. It replaces their path with the path of
-// the checked value.
+// addWarnings adds warnings that a function of apimachinery returned for a nil path, and replaces their empty path with the
+// path of the checked value.
 func (c *checker) addWarnings(warnings []string) {
 	for _, w := range warnings {
 		_, text, _ := strings.Cut(w, ": ")
@@ -41,8 +42,8 @@ func (c *checker) addWarnings(warnings []string) {
 	}
 }
 
-// The labels that contain the name of the controller of an Endpoints object or of an EndpointSlice. As in Kubernetes, objects
-// of Kubernetes' own controllers get no warnings about addresses.
+// The labels whose value is the name of the controller that manages an Endpoints object or an EndpointSlice. As in Kubernetes,
+// objects that Kubernetes' own controllers manage get no warnings about addresses.
 const (
 	endpointsManager = "endpoints.kubernetes.io/managed-by"
 	sliceManager     = "endpointslice.kubernetes.io/managed-by"

@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestNoAllocations checks that decoding, defaulting and computing the warnings of a complete object does not allocate
-// memory. It is excluded from builds with the race detector, which empties sync.Pools.
+// TestNoAllocations checks that decoding, defaulting and computing the warnings of a complete object do not allocate memory. It
+// is excluded from builds with the race detector, which empties sync.Pools.
 func TestNoAllocations(t *testing.T) {
 	of, doc := complete(t)
 	if n := testing.AllocsPerRun(100, func() { _, _, _ = of.Decode(doc) }); n > 0 {

@@ -27,8 +27,8 @@ type statement struct {
 	then, otherwise []statement
 }
 
-// check validates a value and adds its errors to c. old is the value before the update; absent on create. A check returns
-// false to skip the remaining checks of the statement.
+// check validates a value and adds its errors to c. old is the value before the update; absent on create. It returns false to
+// skip the remaining checks of the statement.
 type check func(c *checker, value, old document.Value) bool
 
 // ruleCondition is the condition of an if statement: a test of the value at a path in the statement's block or in an
@@ -40,7 +40,7 @@ type ruleCondition struct {
 	test   func(c *checker, v document.Value) bool
 }
 
-// run runs the statements of a block on a value. It records the value in invalidValues if they add an error.
+// run runs the statements of b on value. If they add an error, run records value in invalidValues.
 func (c *checker) run(b *block, value, old document.Value) {
 	before := len(c.errs)
 	c.scopes = append(c.scopes, scope{b, value, old})
@@ -91,8 +91,8 @@ func (c *checker) evaluate(cond *ruleCondition, value, old document.Value) bool 
 	return cond.test(c, value)
 }
 
-// walk runs the checks of a statement on every value that the remaining steps of the statement's path select. rest contains
-// these steps; they start at the value now, whose value before the update is old.
+// walk runs the checks of s on every value that rest, the remaining steps of the path of s, selects inside current. old is the
+// value before the update at the path of current.
 func (c *checker) walk(s *statement, rest []step, current, old document.Value) {
 	if len(rest) == 0 {
 		c.runChecks(s.checks, current, old)
@@ -155,8 +155,8 @@ type indexKey struct {
 // maxLinearSearch is the maximum number of list items that are searched without an index.
 const maxLinearSearch = 16
 
-// firstIndex returns the index of the first item of a list whose named field equals text; -1 if there is none. If validOnly is
-// set, it ignores items with validation errors.
+// firstIndex returns the index in list of the first item whose field with the given name equals text; -1 if there is none. If
+// validOnly is set, firstIndex ignores items with validation errors.
 func (c *checker) firstIndex(list document.Value, name, text string, validOnly bool) int {
 	if list.Kind() != document.List {
 		return -1
@@ -198,10 +198,10 @@ func (c *checker) storeIndex(of indexKey, index map[string]int) {
 	c.indexes[of] = index
 }
 
-// isValid reports whether no error has been found so far in the value of a block.
+// isValid reports whether no error has been found so far in v, a value to which a block was applied.
 func (c *checker) isValid(v document.Value) bool { return !c.invalidValues[v] }
 
-// fieldText returns the string value of an item's field, or of the item itself if name is "".
+// fieldText returns the string value of the field of item with the given name, or of item itself if name is "".
 func fieldText(item document.Value, name string) string {
 	if name != "" {
 		item = item.Get(name)

@@ -145,8 +145,8 @@ func (c *checker) checkRangeMaximum(greatest, minimum, defaultQuantity, maximum 
 	}
 }
 
-// checkStep requires that a quantity differs from minimum by a multiple of step. A step of 0, which makes kube-apiserver
-// panic, is rejected.
+// checkStep requires that v differs from minimum by a multiple of step. A step of 0, which makes kube-apiserver panic, is
+// rejected.
 func (c *checker) checkStep(v, minimum, step resource.Quantity) {
 	if step.Value() == 0 || (v.Value()-minimum.Value())%step.Value() != 0 {
 		c.invalid(v.String(), fmt.Sprintf("value is not a multiple of a given step (%s) from (%s)", step.String(), minimum.String()), "step")

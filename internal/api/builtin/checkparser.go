@@ -16,11 +16,11 @@ import (
 // at one version.
 type rulebook struct {
 	kinds                    map[*Type]*block
-	subresources             map[string]map[*Type]*block // subresources maps the name of a subresource to its validation.
+	subresources             map[string]map[*Type]*block // subresources maps the name of a subresource to its validation rules.
 	warnings, statusWarnings map[*Type]*block
 	requestWarnings          map[*Type]*block
-	blocks                   map[string]*block       // blocks maps a name to the block that rules can use by that name.
-	checks                   map[string]checkFactory // checks maps the names of checks to factories; nil after compilation.
+	blocks                   map[string]*block       // blocks holds the blocks that rules can use, by name.
+	checks                   map[string]checkFactory // checks maps the names of checks to their factories; nil after compilation.
 }
 
 func newRulebook() *rulebook {
@@ -91,7 +91,8 @@ func (book *rulebook) readRules(set *kinds.Set) error {
 	return nil
 }
 
-// declare creates the blocks of a kind or of a shared type, and returns them with their sections, which are not yet compiled.
+// declare creates the blocks of d, the declaration of a kind or of a shared type, and returns them with their sections, which
+// are not yet compiled.
 func (book *rulebook) declare(d *kinds.Declaration) (sections []ruleSection, err error) {
 	if d.IsKind {
 		return book.declareKind(d)
@@ -107,8 +108,8 @@ func (book *rulebook) declare(d *kinds.Declaration) (sections []ruleSection, err
 	return sections, nil
 }
 
-// rulePart is a section that kinds can have, such as validation, and the map of the blocks that it is compiled into. A kind
-// without the section has an empty block if alwaysPresent is set, and no block otherwise.
+// rulePart is a section that kinds can have, such as validation, and the map of the blocks that it is compiled into. If a kind
+// has no such section, it has an empty block if alwaysPresent is set, and no block if alwaysPresent is not set.
 type rulePart struct {
 	section       string
 	blocks        map[*Type]*block
@@ -133,7 +134,7 @@ func (book *rulebook) ruleParts(d *kinds.Declaration) []rulePart {
 	return all
 }
 
-// declareKind creates the blocks of a kind at each of its versions, and returns them with their sections.
+// declareKind creates the blocks of the kind d at each of its versions, and returns them with their sections.
 func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err error) {
 	for _, part := range book.ruleParts(d) {
 		sections := d.Sections(part.section)
@@ -163,8 +164,8 @@ func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err 
 	return all, nil
 }
 
-// parseStatements parses the statements of a block from the leading lines with the given indent. It returns the lines that
-// remain.
+// parseStatements parses the statements of b that the leading lines contain: all lines before the first line with an indent
+// less than indent. rest contains the lines that follow.
 func (book *rulebook) parseStatements(b *block, lines []line, indent int) (list []statement, rest []line, err error) {
 	for len(lines) > 0 && lines[0].indent == indent {
 		l := lines[0]
@@ -199,8 +200,8 @@ func (e *lineError) Error() string { return fmt.Sprintf("%d: %v", e.number, e.er
 
 func (e *lineError) Unwrap() error { return e.err }
 
-// parseConditional parses an if statement: the condition in l, and from lines the indented statements below it and below else. It
-// returns the lines that remain.
+// parseConditional parses an if statement: the condition in l, and the indented statements below it and below else, which lines
+// begins with. rest contains the lines that follow.
 func (book *rulebook) parseConditional(b *block, l line, lines []line) (s statement, rest []line, err error) {
 	if s.condition, err = book.parseCondition(l.words[1:]); err != nil {
 		return s, nil, err
@@ -267,8 +268,8 @@ func (s *statement) canSkip(firstCheck string, isOnly bool) bool {
 	return firstCheck == "optional" || firstCheck == "nullable" || isOnly && (firstCheck == "forbidden" || firstCheck == "invalid")
 }
 
-// parseCheck parses a check of a statement, whose syntax is CHECK [ARGUMENT…]. CHECK can also be the name of a block, all of whose
-// rules are then applied.
+// parseCheck parses a check of a statement, whose syntax is CHECK [ARGUMENT…]. CHECK can also be the name of a block; the check
+// then applies all rules of that block.
 func (book *rulebook) parseCheck(b *block, words []word) (check, error) {
 	name := words[0].text
 	if used := book.blocks[name]; used != nil && len(words) == 1 {

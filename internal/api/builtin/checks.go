@@ -49,7 +49,7 @@ func (book *rulebook) checkFactories() map[string]checkFactory {
 // valueChecks returns the factories of the checks that depend only on the checked value and, in an update, on its old value.
 func valueChecks() map[string]checkFactory {
 	return map[string]checkFactory{
-		// Guards report no error, but can skip the remaining checks of the statement.
+		// The checks that call guard report no error, but can skip the remaining checks of the statement.
 		"optional": guard(func(v document.Value) bool { return !isEmpty(v) }),
 		"changed":  newPlainCheck(func(c *checker, v, _ document.Value) bool { return !c.updating || !c.isUnchanged(v) }),
 		"nullable": guard(func(v document.Value) bool { return !isAbsentOrNull(v) }),
@@ -121,8 +121,8 @@ func guard(passes func(document.Value) bool) checkFactory {
 	return newPlainCheck(func(_ *checker, value, _ document.Value) bool { return passes(value) })
 }
 
-// newDetailCheck returns the factory of a check whose only argument is the detail of its error; defaultDetail is used if the
-// argument is omitted.
+// newDetailCheck returns a checkFactory for checks whose only argument is the detail of their error. run is the check; it
+// receives the argument or, if that is omitted, defaultDetail.
 func newDetailCheck(defaultDetail string, run func(*checker, document.Value, string) bool) checkFactory {
 	return func(args []string) (check, error) {
 		detail, err := parseDetail(args, defaultDetail)
@@ -168,7 +168,7 @@ func makeEnum(args []string) (check, error) {
 	}, nil
 }
 
-// intValue returns a value as an integer; 0 if it is absent.
+// intValue returns v as an integer; 0 if v is absent.
 func intValue(v document.Value) int64 {
 	i, _ := v.Int64()
 	return i
@@ -248,7 +248,7 @@ func makeMaxItems(args []string) (check, error) {
 	}, err
 }
 
-// makeKey returns a check that requires that the key of a map has a format, whose name is the argument.
+// makeKey returns a check that requires that a map key has the format that the argument names.
 func makeKey(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected a format, received %q", args)
@@ -279,9 +279,9 @@ func makeValue(args []string) (check, error) {
 	}, nil
 }
 
-// makeUnique returns a check that rejects a field of a list item if an earlier item has the same value in the field. If the
-// path ends at the items, which are scalars, the items are compared. With the argument among-valid, earlier items with errors
-// are ignored.
+// makeUnique returns a check that rejects a field of a list item if an earlier item has an equal value in that field. If the
+// rule's path ends at the items, which then are scalars, the check compares the items themselves. With the argument
+// among-valid, earlier items with errors are ignored.
 func makeUnique(args []string) (check, error) {
 	validOnly := slices.Equal(args, []string{"among-valid"})
 	if len(args) > 0 && !validOnly {

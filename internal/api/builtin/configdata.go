@@ -10,8 +10,9 @@ import (
 // maxDataBytes is the maximum total size in bytes of the decoded values of a ConfigMap or Secret.
 const maxDataBytes = 1 << 20
 
-// checkFrozenData rejects changes of ConfigMaps and Secrets whose old version is immutable. It also rejects that an absent map
-// becomes an empty map; the reverse is allowed, because it is caused by clients that omit empty fields.
+// checkFrozenData rejects changes of ConfigMaps and Secrets whose old version is immutable. It also rejects updates from an
+// absent map to an empty map. Updates from an empty map to an absent map are allowed, because clients that omit empty fields
+// send them.
 func checkFrozenData(c *checker, value, old document.Value) {
 	const detail = "field is immutable when `immutable` is set"
 	if !value.Get("immutable").Bool() {
@@ -47,7 +48,7 @@ func checkSecretSize(c *checker, data, _ document.Value) {
 	}
 }
 
-// decodedSize returns the total number of bytes of a map's values, which are base64-encoded, after decoding.
+// decodedSize returns the total size in bytes of the values of data, which are base64-encoded, after decoding.
 func decodedSize(data document.Value) (size int) {
 	for _, value := range data.Fields() {
 		text := value.Text()

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// countPresent returns the number of named fields of a map that are neither absent nor null.
+// countPresent returns the number of names whose fields in value, a map, are neither absent nor null.
 func countPresent(value document.Value, names ...string) (n int) {
 	for _, name := range names {
 		if !isAbsentOrNull(value.Get(name)) {
@@ -95,8 +95,8 @@ func (c *checker) checkFieldReference(ref document.Value, allowed []string) {
 	}
 }
 
-// splitSubscript splits a field path with a subscript, such as metadata.labels['app'], into name and key; ok is false if the path
-// has no subscript.
+// splitSubscript splits a field path with a subscript, such as metadata.labels['app'], into name (metadata.labels) and key
+// (app). ok is false if path has no subscript.
 func splitSubscript(path string) (name, key string, ok bool) {
 	rest, ok := strings.CutSuffix(path, "']")
 	if !ok {
@@ -152,8 +152,9 @@ func (c *checker) checkDivisor(name string, isHugePages bool, divisor string) {
 	}
 }
 
-// findVolume returns the volume of the enclosing pod spec with the given name, if it is valid; ok is false if there is none. For a
-// volume claim template of an enclosing StatefulSet it returns an absent volume and true.
+// findVolume returns the volume with the given name in the enclosing pod spec. ok is false if there is none, or if it has
+// validation errors. If a volume claim template of an enclosing StatefulSet has the name, findVolume returns an absent volume
+// and true.
 func (c *checker) findVolume(name string) (volume document.Value, ok bool) {
 	if spec, _, inside := c.enclosing("StatefulSetSpec"); inside {
 		for _, claim := range spec.Get("volumeClaimTemplates").Items() {

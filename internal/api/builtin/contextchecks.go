@@ -24,8 +24,8 @@ func contextChecks() map[string]checkFactory {
 		"starts-with":   makeStartsWith,
 		"longest":       makeLongest,
 
-		// Unlike the check "required", this check does not skip the remaining checks: kube-apiserver validates some empty
-		// strings nevertheless.
+		// Unlike the check "required", this check does not skip the remaining checks of the statement, because kube-apiserver
+		// reports their errors for some empty strings as well.
 		"required-and-continue": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if isEmpty(v) {
 				c.required(detail)
@@ -69,7 +69,7 @@ func contextChecks() map[string]checkFactory {
 func (c *checker) innermostValue() document.Value { return c.scopes[len(c.scopes)-1].value }
 
 // makeUnion returns a check that requires exactly one of several fields. The arguments are the error detail for more than one
-// field, the error detail for none, and the members (see unionMember). Only the first member that is set is validated,
+// field, the error detail for none, and the members (see parseUnionMember). Only the first member that is set is validated,
 // except for members marked with always.
 func (book *rulebook) makeUnion(args []string) (check, error) {
 	if len(args) < 3 {
@@ -159,8 +159,8 @@ func makeNotEqual(args []string) (check, error) {
 	}, nil
 }
 
-// makeFrozenExcept returns a check that forbids updates of all fields of a struct except some. The arguments are the error
-// detail and the fields that may change.
+// makeFrozenExcept returns a check that forbids updates of a struct's fields, except of the fields that its arguments name. The
+// arguments are the error detail and the fields that may change.
 func makeFrozenExcept(args []string) (check, error) {
 	if len(args) < 2 {
 		return nil, fmt.Errorf("expected the error detail and fields")
@@ -173,7 +173,8 @@ func makeFrozenExcept(args []string) (check, error) {
 	}, nil
 }
 
-// equalExcept reports whether two values of a type are semantically equal in all fields except the named ones.
+// equalExcept reports whether value and old, both of type t, are semantically equal in all fields whose names are not in
+// except.
 func equalExcept(t *Type, current, old document.Value, except []string) bool {
 	differs := func(from, other document.Value) bool {
 		for name, value := range from.Fields() {
@@ -205,8 +206,8 @@ func (c *checker) currentType() *Type {
 	return t
 }
 
-// makeSelectedBy returns a check that requires labels that a label selector matches. The arguments are the field of the
-// block's value that contains the selector, and the error detail.
+// makeSelectedBy returns a check that requires labels that a label selector matches. The arguments are the name of the field
+// that contains the selector, in the block's value, and the error detail.
 func makeSelectedBy(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected the field of the selector and the error detail, received %q", args)

@@ -8,8 +8,8 @@ import (
 )
 
 // CheckMetadata returns the errors of the metadata of a custom resource; old is the object before an update, or absent on
-// create. kube-apiserver checks an update twice: general contains the errors of the checks for objects of all kinds, custom
-// the errors of the checks for custom resources.
+// create. kube-apiserver checks the metadata of an update twice: general contains the errors of its checks for objects of all
+// kinds, custom the errors of its checks for custom resources.
 func CheckMetadata(obj, old document.Value, namespaced bool) (general, custom field.ErrorList) {
 	c := checkers.Get().(*checker)
 	c.namespaced, c.updating = namespaced, !isAbsentOrNull(old)
@@ -32,8 +32,8 @@ func CheckMetadata(obj, old document.Value, namespaced bool) (general, custom fi
 // embeddedName is the format of the names of resources that are embedded in custom resources.
 var embeddedName = nameFormat{pathSegment, format{isDNSSubdomain, content.IsPathSegmentPrefix}, false}
 
-// CheckEmbeddedMetadata returns the errors of the metadata of a resource that is embedded in a custom resource. place is the
-// path of the metadata. The name and the namespace are optional.
+// CheckEmbeddedMetadata returns the errors of the metadata of a resource that is embedded in a custom resource. path is the
+// path of the metadata in the custom resource. The name and the namespace are optional.
 func CheckEmbeddedMetadata(metadata document.Value, path string) field.ErrorList {
 	c := checkers.Get().(*checker)
 	c.namespaced = metadata.Get("namespace").Text() != ""

@@ -107,8 +107,8 @@ func (d *decoder) readStruct(t *Type, v document.Value) (document.Value, error) 
 	return change.Finish(), nil
 }
 
-// addUnknown records the path of an unknown field, unless the maximum number of unknown fields that Kubernetes reports is
-// reached.
+// addUnknown records the path of the unknown field with the given name, unless it has recorded the maximum number of unknown
+// fields that Kubernetes reports.
 func (d *decoder) addUnknown(name string) {
 	const maximum = 100
 	if len(d.unknown) < maximum {
@@ -176,7 +176,7 @@ func (d *decoder) readMap(t *Type, v document.Value) (document.Value, error) {
 	return change.Finish(), nil
 }
 
-// readPart decodes a list item or map value. A null becomes the zero value of the type, because Go cannot omit items.
+// readPart decodes v, a list item or map value of type t. A null becomes the zero value of t, because Go cannot omit items.
 func (d *decoder) readPart(t *Type, v document.Value) (document.Value, error) {
 	if v.IsNull() {
 		return t.emptyPart(), nil
@@ -188,7 +188,7 @@ func (d *decoder) readPart(t *Type, v document.Value) (document.Value, error) {
 	return read, err
 }
 
-// emptyPart returns the value that a null becomes as an item of a list or a value of a map.
+// emptyPart returns the value that replaces a null list item or a null map value of the type.
 func (t *Type) emptyPart() document.Value {
 	if t.Kind == Bytes {
 		return emptyString // null would be "" after a round trip through storage

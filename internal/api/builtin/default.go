@@ -8,10 +8,10 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// defaults holds the default rules of a type, and properties that are derived from them.
+// defaults holds the defaulting rules of a type, and properties that are derived from them.
 type defaults struct {
 	rules []rule
-	// fieldsToDefault are the fields of a struct that Go always encodes, or whose types have defaults, sorted by name.
+	// fieldsToDefault are the fields of a struct that Go always encodes, and those whose types have defaults, sorted by name.
 	fieldsToDefault []*Field
 	// noDefaults reports whether defaulting never changes values of the type.
 	noDefaults bool
@@ -30,7 +30,7 @@ func (t *Type) Default(doc document.Value) document.Value {
 }
 
 // DefaultChanged returns the same result as Default for a document that was derived from defaulted, a result of Default. It is
-// faster, because it skips the top-level fields that are the same in both documents.
+// faster, because it skips the top-level fields of doc that are identical to those of defaulted.
 func (t *Type) DefaultChanged(doc, defaulted document.Value) document.Value {
 	if t.noDefaults || document.Same(doc, defaulted) {
 		return doc
@@ -74,7 +74,7 @@ func (d *defaulter) defaultValue(t *Type, v document.Value) document.Value {
 	return v
 }
 
-// defaultFields returns a struct with the fields that Go always encodes, and with defaults inside its fields. It is a merge join of
+// defaultFields returns v with the fields that Go always encodes, and with defaults inside its fields. It is a merge join of
 // the value's fields with fieldsToDefault, both sorted by name.
 func (d *defaulter) defaultFields(t *Type, v document.Value) document.Value {
 	change := d.b.Rebuild(v)
@@ -109,7 +109,7 @@ func (d *defaulter) defaultFields(t *Type, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// defaultField returns the value of a field with its defaults set. A null becomes the zero value of the field's type, unless Go
+// defaultField returns v, the value of f, with its defaults set. A null becomes the zero value of the field's type, unless Go
 // encodes that zero value as null.
 func (d *defaulter) defaultField(f *Field, v document.Value) document.Value {
 	if v.IsNull() {
@@ -139,7 +139,7 @@ func (d *defaulter) defaultValues(t *Type, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// applyRules returns a struct to which the default rules of its type are applied, but not those of the types of its fields.
+// applyRules returns v after the defaulting rules of its type t are applied, but not those of the types of its fields.
 func (d *defaulter) applyRules(t *Type, v document.Value) document.Value {
 	if len(t.rules) == 0 {
 		return v

@@ -104,8 +104,8 @@ func TestInvalidDefaultRules(t *testing.T) {
 	}
 }
 
-// newTypeFile returns a set of kind files with one type file. The first line of text contains the names of the type's structs;
-// the other lines are the content of its section.
+// newTypeFile returns a set that consists of one type file with one section. The first line of text contains the names of the
+// type's structs; the remaining lines are the content of the section.
 func newTypeFile(t *testing.T, section, text string) *kinds.Set {
 	t.Helper()
 	structs, rules, _ := strings.Cut(text, "\n")

@@ -17,7 +17,7 @@ func (t *table) readDefaults(set *kinds.Set) error {
 	})
 }
 
-// forEachRule calls add with each line of the sections with the given name. It calls add once for each struct that the section
+// forEachRule calls add with the words of each line in the sections with the given name, once for each struct that the section
 // applies to, because a path resolves to a different field in each struct.
 func (t *table) forEachRule(set *kinds.Set, section string, add func(of *Type, words []string) error) error {
 	for _, d := range set.All() {
@@ -42,7 +42,7 @@ func (t *table) forEachRule(set *kinds.Set, section string, add func(of *Type, w
 	return nil
 }
 
-// structsOf returns the structs that a section of a declaration applies to. It returns an error if there are none.
+// structsOf returns the structs that s, a section of d, applies to. It returns an error if there are none.
 func (t *table) structsOf(d *kinds.Declaration, s *kinds.Section) (types []*Type, err error) {
 	for _, name := range d.Structs(s) {
 		found, ok := t.structs[openAPINamePrefix+name]
@@ -84,7 +84,7 @@ func parseRule(t *Type, words []string) (r rule, err error) {
 	return r, err
 }
 
-// holderType returns the type of the struct that contains the last element of a path; t is the type at which the path starts.
+// holderType returns the type of the struct that contains the last element of p; t is the type at which p starts.
 func (p *path) holderType(t *Type) *Type {
 	if len(p.names) > 1 {
 		t = p.names[len(p.names)-2].fieldType.Innermost()
@@ -92,7 +92,8 @@ func (p *path) holderType(t *Type) *Type {
 	return t
 }
 
-// parseOperation parses the operation of a rule and its value or source, and returns the remaining words.
+// parseOperation parses the first words as the operation of the rule and its value or source. rest contains the remaining
+// words.
 func (r *rule) parseOperation(t, holder *Type, words []string) (rest []string, err error) {
 	switch words[0] {
 	case "drop":

@@ -10,19 +10,19 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// operation is the effect of a default rule on its target.
+// operation is the effect of a defaulting rule on its target.
 type operation uint8
 
 const (
 	setIfUnset operation = iota // sets the target if it is unset
 	setAlways                   // sets the target even if it is set
-	mergeKeys                   // adds the keys of another map that the target, a map, lacks
+	mergeKeys                   // adds the keys of the source that the target lacks; both are maps
 	dropField                   // removes the target
 	roundUp                     // rounds the quantities in the target, a map, up to thousandths
 	callStep                    // calls a Go function on the struct
 )
 
-// rule is a default rule: a line of a section "defaults" of a kind file. Invariants:
+// rule is a defaulting rule: a line of a section "defaults" of a kind file. Invariants:
 //
 //	operation == callStep                   only step is set
 //	operation == setIfUnset or setAlways    exactly one of value, source and now is set
@@ -52,11 +52,11 @@ type pathElement struct {
 	pointer   bool
 }
 
-// isUnset reports whether a value of the field is unset.
+// isUnset reports whether v, a value of the field, is unset.
 func (e *pathElement) isUnset(v document.Value) bool { return e.fieldType.isUnset(e.pointer, v) }
 
-// isUnset reports whether a value of the type is unset, that is, whether Go decodes it like an absent field. A pointer field
-// is unset only if it is absent or null.
+// isUnset reports whether v is unset, that is, whether Go decodes it like an absent field. The value of a pointer field is
+// unset only if it is absent or null.
 func (t *Type) isUnset(pointer bool, v document.Value) bool {
 	switch {
 	case v.IsAbsent() || v.IsNull():
@@ -98,8 +98,8 @@ func (r *rule) apply(s *structUpdate) {
 	}
 }
 
-// applyToElement returns v, the value of a path element, after the rule is applied to the fields that the remaining elements of the
-// path, rest, select inside v.
+// applyToElement returns v, the value of the path element name, after the rule is applied to the fields that rest, the
+// remaining elements of the path, selects inside v.
 func (r *rule) applyToElement(s *structUpdate, name *pathElement, rest []pathElement, v document.Value) document.Value {
 	if name.each {
 		change := s.b.Rebuild(v)
@@ -121,7 +121,8 @@ func (r *rule) applyToElement(s *structUpdate, name *pathElement, rest []pathEle
 	return v
 }
 
-// applyToFields returns a struct or map after the rule is applied to the fields that the path elements in names select inside it.
+// applyToFields returns v, a struct or map, after the rule is applied to the fields that the path elements in names select
+// inside v.
 func (r *rule) applyToFields(s *structUpdate, names []pathElement, v document.Value) document.Value {
 	if v.Kind() != document.Map {
 		return v
@@ -174,7 +175,7 @@ func (r *rule) newValue(s *structUpdate, holder *document.Value, target *pathEle
 	return r.value
 }
 
-// mergeMissing returns the map target with the keys of the map source that target does not contain.
+// mergeMissing returns target with the fields of source whose keys target does not contain. Both are maps.
 func mergeMissing(target, source document.Value) document.Value {
 	result := target
 	for name, value := range source.Fields() {
@@ -185,7 +186,7 @@ func mergeMissing(target, source document.Value) document.Value {
 	return result
 }
 
-// roundAll returns a map whose values, which are quantities, are rounded up to thousandths.
+// roundAll returns v, a map of quantities, with each quantity rounded up to thousandths.
 func roundAll(b *fastdoc.Builder, v document.Value) document.Value {
 	change := b.Rebuild(v)
 	for i := range v.Len() {
@@ -207,7 +208,7 @@ func roundQuantity(v document.Value) document.Value {
 	return replaceText(v, q.String())
 }
 
-// condition is a condition of a default rule: a test of the field at a path. For the test isOneOf, values are the accepted
+// condition is a condition of a defaulting rule: a test of the field at a path. For the test isOneOf, values are the accepted
 // values.
 type condition struct {
 	test   test

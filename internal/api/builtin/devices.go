@@ -30,8 +30,9 @@ func deviceChecks() map[string]func(c *checker, value, old document.Value) {
 }
 
 // makeItems returns a check of a list, whose arguments are MAX TYPE [KEY]. If the list has more than MAX items (-1 for no
-// limit), the check reports only that. Otherwise it validates each item with the rules of the block TYPE, and then rejects
-// items with duplicate keys. KEY is a field, a dot for the item itself, or device for the fields that identify a device.
+// limit), the check reports only that error. If it has at most MAX items, the check validates each item with the rules of the
+// block TYPE, and then rejects items with duplicate keys. KEY is a field, a dot for the item itself, or device for the fields
+// that identify a device.
 func (book *rulebook) makeItems(args []string) (check, error) {
 	if len(args) != 2 && len(args) != 3 || book.blocks[args[1]] == nil {
 		return nil, fmt.Errorf("expected MAX TYPE [KEY], received %q", args)
@@ -113,7 +114,7 @@ func checkRequestReference(c *checker, value, _ document.Value) {
 }
 
 // isRequested reports whether a ResourceClaim's requests contain the request, or the request and subrequest, that segments
-// name. Of several requests with the same name, the last one is used, as in kube-apiserver.
+// name. Of several requests with the same name, the last request is used, as in kube-apiserver.
 func isRequested(requests document.Value, segments []string) bool {
 	for i := requests.Len() - 1; i >= 0; i-- {
 		request := requests.At(i)
@@ -125,8 +126,8 @@ func isRequested(requests document.Value, segments []string) bool {
 	return false
 }
 
-// checkDeviceExpression rejects an empty CEL expression with the message of Kubernetes' CEL compiler. It does not compile other
-// expressions, and so does not find their errors.
+// checkDeviceExpression rejects an empty CEL expression with the message of Kubernetes' CEL compiler. It does not compile
+// expressions that are not empty, and so does not find their errors.
 func checkDeviceExpression(c *checker, value, _ document.Value) {
 	if value.Text() == "" {
 		c.invalid("", "compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting "+
@@ -238,7 +239,7 @@ func checkReservedClaim(c *checker, claim, old document.Value) {
 	}
 }
 
-// containsEqual reports whether a list contains an item that is semantically equal to the given item.
+// containsEqual reports whether list contains an item that is semantically equal to item.
 func containsEqual(list, item document.Value) bool {
 	for _, other := range list.Items() {
 		if semanticEqual(nil, false, item, other) {

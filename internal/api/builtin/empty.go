@@ -3,7 +3,7 @@ package builtin
 import "github.com/cadastre/cadastre/document"
 
 // Empty returns the encoding of the zero value of the Go struct. kube-apiserver determines the fields that a create owns by
-// comparing the new object with this value, so that no field manager owns structs that Go always encodes.
+// comparing the new object with this value, so no field manager owns structs that Go always encodes.
 func (t *Type) Empty() document.Value {
 	var fields []document.Field
 	for i := range t.Fields {

@@ -40,7 +40,8 @@ func (c *checker) checkReachable(address string) {
 	}
 }
 
-// checkSliceEndpoints validates the endpoints of an EndpointSlice, unless an update does not change any of them.
+// checkSliceEndpoints validates the endpoints of an EndpointSlice. It skips the validation if an update does not change any of
+// them.
 func checkSliceEndpoints(c *checker, endpoints, _ document.Value) {
 	before := len(c.errs)
 	if endpoints.Len() > maxEndpoints {
@@ -88,8 +89,8 @@ func (c *checker) checkSliceEndpoint(endpoint document.Value, kind string) {
 	c.pop()
 }
 
-// checkSliceAddress validates the i-th address of an endpoint; kind is the addressType of the EndpointSlice. Like kube-apiserver,
-// it reports an address of the wrong IP family at the path of the list.
+// checkSliceAddress validates address, which has the index i among the addresses of an endpoint; kind is the addressType of the
+// EndpointSlice. Like kube-apiserver, it reports an address of the wrong IP family at the path of the list.
 func (c *checker) checkSliceAddress(i int, address, kind string) {
 	var errs field.ErrorList
 	isOfFamily := true

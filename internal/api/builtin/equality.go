@@ -50,9 +50,9 @@ func fieldType(t *Type, name string) (*Type, bool) {
 	return f.Type, f.Pointer
 }
 
-// semanticEqual reports whether two values of a type are equal after decoding into Go structs, as kube-apiserver compares
+// semanticEqual reports whether a and b, both of type t, are equal after decoding into Go structs, as kube-apiserver compares
 // them: absent and zero values are equal, and quantities are compared by amount. pointer reports whether the field is a
-// pointer. If the type is nil, all empty values are equal.
+// pointer. If t is nil, all empty values are equal.
 func semanticEqual(t *Type, pointer bool, a, b document.Value) bool {
 	if document.Equal(a, b) {
 		return true
@@ -74,7 +74,8 @@ func semanticEqual(t *Type, pointer bool, a, b document.Value) bool {
 	return false
 }
 
-// equalsAbsent reports whether Go decodes a value of a type like an absent field.
+// equalsAbsent reports whether Go decodes v, a value of type t, like an absent field. pointer reports whether the field is a
+// pointer.
 func equalsAbsent(t *Type, pointer bool, v document.Value) bool {
 	if isAbsentOrNull(v) {
 		return true
@@ -121,8 +122,8 @@ func equalLists(t *Type, a, b document.Value) bool {
 	return true
 }
 
-// equalMaps reports whether two structs or Go maps are semantically equal. In a Go map, unlike in a struct, a key with an
-// empty value differs from an absent key.
+// equalMaps reports whether a and b, which are structs or Go maps, are semantically equal. In a Go map, unlike in a struct, a
+// key with an empty value differs from an absent key.
 func equalMaps(t *Type, a, b document.Value) bool {
 	if t != nil && t.Kind == Map && a.Len() != b.Len() {
 		return false

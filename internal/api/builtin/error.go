@@ -42,7 +42,7 @@ var expectations = [kindCount]string{
 	IntOrString: "an integer of 32 bits or a string",
 }
 
-// newKindError returns the ValueError for a value whose JSON type Go cannot decode into the type.
+// newKindError returns the ValueError for v, whose JSON type Go cannot decode into t.
 func (d *decoder) newKindError(t *Type, v document.Value) error {
 	received := jsonKind(v)
 	if v.Kind() == document.Number && (t.Kind.IsInteger() || t.Kind == IntOrString || t == byteItem) {
@@ -62,7 +62,7 @@ func (d *decoder) newKindError(t *Type, v document.Value) error {
 	return d.newValueError(t, v, message)
 }
 
-// newValueError returns the ValueError for the current value; upstream is kube-apiserver's message.
+// newValueError returns the ValueError for v, the current value of the decoder; upstream is kube-apiserver's message.
 func (d *decoder) newValueError(t *Type, v document.Value, upstream string) error {
 	return &ValueError{
 		Path:     d.pathTo(""),
@@ -72,8 +72,8 @@ func (d *decoder) newValueError(t *Type, v document.Value, upstream string) erro
 	}
 }
 
-// describe returns the text of a value for an error message: its JSON if it is a short scalar, otherwise its type, such as "a
-// string". It never returns a value of a Secret.
+// describe returns the text of v for an error message: the JSON of a short scalar, and the type, such as "a string", of all
+// other values. It never returns a value of a Secret.
 func (d *decoder) describe(t *Type, v document.Value) string {
 	const maxLength = 60
 	text := v.JSON()
@@ -117,7 +117,7 @@ func (d *decoder) goPath() (structName, fields string) {
 	return structName, strings.Join(names, ".")
 }
 
-// pathTo returns the path of the named field of the current value; of the current value itself if field is "".
+// pathTo returns the path of the given field of the current value, or of the current value itself if field is "".
 func (d *decoder) pathTo(field string) string {
 	var b strings.Builder
 	for _, p := range d.path {

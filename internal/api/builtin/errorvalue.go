@@ -9,10 +9,11 @@ import (
 // jsonValue is the BadValue of a field.Error whose message shows a list or map as JSON.
 type jsonValue struct{ value document.Value }
 
-// MarshalJSON implements json.Marshaler. It is called only if the error is formatted, so that other errors cost nothing.
+// MarshalJSON implements json.Marshaler. It is called only when the error is formatted, so errors that are not formatted cost
+// nothing.
 func (v jsonValue) MarshalJSON() ([]byte, error) { return []byte(v.value.JSON()), nil }
 
-// errorValue returns a value for BadValue of a field.Error, so that the error's message equals kube-apiserver's.
+// errorValue converts v to a BadValue of a field.Error for which the error's message equals that of kube-apiserver.
 func errorValue(v document.Value) any {
 	switch v.Kind() {
 	case document.String:
@@ -30,7 +31,7 @@ func errorValue(v document.Value) any {
 	return jsonValue{v}
 }
 
-// errorMap returns a map for BadValue of a field.Error; null if the value is not a map.
+// errorMap converts v, a map, to a BadValue of a field.Error; to null if v is not a map.
 func errorMap(v document.Value) any {
 	if v.Kind() != document.Map {
 		return json.RawMessage("null")

@@ -89,8 +89,8 @@ func (c *checker) hasParams() bool {
 	return !isAbsentOrNull(c.scopes[0].value.Lookup("spec", "paramKind"))
 }
 
-// environment returns the CEL environment of an expression. Expressions that the live object contains may use features that
-// new expressions may not use yet, because older servers of the cluster do not support them.
+// environment returns the CEL environment type for the expression text. Expressions that the live object already contains may
+// use features that are forbidden in new expressions, because older servers of the cluster do not support them.
 func (c *checker) environment(text string) environment.Type {
 	if containsString(c.scopes[0].old, text) {
 		return environment.StoredExpressions
@@ -98,7 +98,7 @@ func (c *checker) environment(text string) environment.Type {
 	return environment.NewExpressions
 }
 
-// containsString reports whether any string value in a document equals text.
+// containsString reports whether any string value in doc equals text.
 func containsString(doc document.Value, text string) bool {
 	switch doc.Kind() {
 	case document.String:
@@ -117,7 +117,7 @@ func (c *checker) compile(compiler cel.Compiler, e *celexpr.Expression) {
 	c.addCompilationError(compiler.CompileCELExpression(e, e.Role.VariableDeclarations(c.hasParams()), c.environment(e.Text)).Error, e.Text)
 }
 
-// addCompilationError adds the error for the compilation error of an expression, if there is one; at is the path of the
+// addCompilationError reports err, the compilation error of the expression text, unless err is nil; at is the path of the
 // expression relative to the current path.
 func (c *checker) addCompilationError(err *apiservercel.Error, text string, at ...string) {
 	switch {

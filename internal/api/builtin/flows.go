@@ -99,7 +99,7 @@ func checkHandSize(c *checker, queuing, _ document.Value) {
 	}
 }
 
-// The objects of flow control that always exist, and whose specs cannot be changed.
+// The flow control objects that always exist, and whose specs cannot be changed.
 var (
 	// mandatoryFlowSchemas returns a map from the names of the mandatory FlowSchemas to their specs.
 	mandatoryFlowSchemas = sync.OnceValue(func() map[string]document.Value {

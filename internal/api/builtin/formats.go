@@ -23,7 +23,7 @@ func (f format) check(text string) []string {
 	return f.problems(text)
 }
 
-// pathSegment is the format that the names of objects of all kinds must have at least.
+// pathSegment is the format that the names of objects of all kinds must have; most kinds require a stricter format.
 var pathSegment = format{isDNSSubdomain, content.IsPathSegmentName}
 
 // formats maps the names of formats in rules to the formats.
@@ -52,8 +52,8 @@ var formats = map[string]format{
 	"semantic-version":         {isSemanticVersion, semanticVersionProblems},
 }
 
-// isDNSLabel, isDNSSubdomain, isLabelKey and isLabelValue are fast checks that accept common names. For other names, the
-// regular expressions of apimachinery are used, which are many times slower.
+// isDNSLabel, isDNSSubdomain, isLabelKey and isLabelValue are fast checks that accept common names. The names that they do not
+// accept are checked with the regular expressions of apimachinery, which are many times slower.
 func isDNSLabel(s string) bool {
 	return len(s) <= 63 && len(s) > 0 && isLowerAlnum(s[0]) && isLowerAlnum(s[len(s)-1]) && allBytes(s, isLowerAlnumOrDash)
 }
@@ -121,8 +121,8 @@ func dnsPrefixProblems(s string) []string {
 	return validation.IsDNS1123Subdomain(replaceTrailingDash(s))
 }
 
-// replaceTrailingDash returns a generateName in which the dash at the end, together with the character before it, is replaced by a
-// letter, as in kube-apiserver, so that it can be validated as a name.
+// replaceTrailingDash returns s, a generateName, with a letter instead of a dash at its end and the character before that dash,
+// as in kube-apiserver, so that the result can be validated as a name.
 func replaceTrailingDash(s string) string {
 	if len(s) > 1 && strings.HasSuffix(s, "-") {
 		return s[:len(s)-2] + "a"

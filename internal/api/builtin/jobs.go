@@ -101,8 +101,8 @@ func checkSuccessRule(c *checker, rule, _ document.Value) {
 	}
 }
 
-// countIndexes returns the number of indexes in a string such as 0,2-4, or a message if the string is invalid: the indexes
-// must be in ascending order and less than completions.
+// countIndexes returns the number of indexes in a string such as 0,2-4, or a message in problem if the string is invalid: the
+// indexes must be in ascending order and less than completions.
 func countIndexes(text string, completions int64) (total int64, problem string) {
 	if text == "" {
 		return 0, ""
@@ -294,7 +294,7 @@ func isSuspendedIdle(job document.Value) bool {
 	return job.Lookup("spec", "suspend").Bool() && stopped && intValue(status.Get("active")) == 0
 }
 
-// copyDirectives returns a pod template with the scheduling directives of another pod template: labels, annotations,
+// copyDirectives returns template with the scheduling directives of source, which is a pod template, too: labels, annotations,
 // nodeSelector, tolerations, schedulingGates and nodeAffinity.
 func copyDirectives(template, source document.Value) document.Value {
 	meta, spec := template.Get("metadata"), template.Get("spec")
@@ -322,8 +322,8 @@ func copyDirectives(template, source document.Value) document.Value {
 	return setField(template, "metadata", meta).With("spec", spec)
 }
 
-// copyResources returns a pod spec in which each container of a list has the resources of the container at the same index of
-// another pod spec, if both containers have the same name.
+// copyResources returns spec in which each container of the given list has the resources of the container at the same index of
+// that list in source, which is a pod spec, too. Containers whose names differ are not changed.
 func copyResources(spec, source document.Value, list string) document.Value {
 	old, current := spec.Get(list), source.Get(list)
 	if old.Kind() != document.List || old.Len() != current.Len() {
@@ -339,8 +339,8 @@ func copyResources(spec, source document.Value, list string) document.Value {
 	return spec.With(list, document.NewList(containers...))
 }
 
-// setField returns a map in which the named field is set to a value, or removed if the value is absent. If m is not a map, a
-// new map is used.
+// setField returns m with the field name set to v, or without that field if v is absent. If m is not a map, setField starts
+// with an empty map.
 func setField(m document.Value, name string, v document.Value) document.Value {
 	if v.IsAbsent() {
 		return m.Without(name)

@@ -39,8 +39,8 @@ func outcomeOf(job document.Value) (e jobOutcome) {
 	return e
 }
 
-// jobChange is an update of a Job's status. Most checks apply only if the update changes the checked fields, because
-// kube-apiserver accepts an invalid status that an update does not change.
+// jobChange is an update of a Job's status. Most checks apply only to fields that the update changes, because kube-apiserver
+// accepts invalid status fields that an update does not change.
 type jobChange struct {
 	c                   *checker
 	spec                document.Value
@@ -52,7 +52,7 @@ func newJobChange(c *checker, job, oldJob document.Value) jobChange {
 	return jobChange{c, job.Get("spec"), job.Get("status"), oldJob.Get("status"), outcomeOf(job), outcomeOf(oldJob)}
 }
 
-// changed reports whether the update changes any of the named status fields.
+// changed reports whether the update changes any of the status fields whose names are in names.
 func (j jobChange) changed(names ...string) bool {
 	of, _ := fieldType(j.c.kind, "status")
 	for _, name := range names {
@@ -123,7 +123,7 @@ func checkFinishedJob(c *checker, job, oldJob document.Value) {
 	}
 }
 
-// stringItemsOrNil returns the items of a list of strings; nil if the list is empty.
+// stringItemsOrNil returns the items of list, which are strings; nil if list is empty.
 func stringItemsOrNil(list document.Value) []string {
 	if list.Len() == 0 {
 		return nil
@@ -137,8 +137,8 @@ func (j jobChange) neverStarts() bool {
 	return j.spec.Get("suspend").Bool() && !isAbsentOrNull(completions) && intValue(completions) == 0
 }
 
-// checkCompletionTime requires that a complete Job has a completionTime, which is not before its startTime, and that other Jobs
-// have none.
+// checkCompletionTime requires that a complete Job has a completionTime, which is not before its startTime, and that a Job that
+// is not complete has none.
 func (j jobChange) checkCompletionTime() {
 	c, completed, started := j.c, j.status.Get("completionTime"), j.status.Get("startTime")
 	if j.outcome.complete != j.oldOutcome.complete || j.changed("completionTime") {
@@ -154,7 +154,7 @@ func (j jobChange) checkCompletionTime() {
 	}
 }
 
-// isBefore reports whether the time a is before the time b; false if one of them is absent.
+// isBefore reports whether the time a is before the time b. It returns false if a or b is absent.
 func isBefore(a, b document.Value) bool {
 	x, errX := time.Parse(time.RFC3339, a.Text())
 	y, errY := time.Parse(time.RFC3339, b.Text())

@@ -78,7 +78,8 @@ func (c *checker) checkLimitNames(limit document.Value, kind string, lists ...st
 	}
 }
 
-// resourceLimit holds the quantities of a LimitRange item for one resource. A quantity that is not set is nil.
+// resourceLimit holds the quantities of a LimitRange item for one resource. It is nil for quantities that the item does not
+// set.
 type resourceLimit struct {
 	c                                         *checker
 	resource                                  string

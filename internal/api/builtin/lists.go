@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// makeAlone returns a check for lists: if a list contains a certain string, such as *, it must not contain other items. The
+// makeAlone returns a check of a list that contains a given string, such as *: the list must not contain any other items. The
 // arguments are the string and the error detail.
 func makeAlone(args []string) (check, error) {
 	if len(args) != 2 {
@@ -22,8 +22,8 @@ func makeAlone(args []string) (check, error) {
 	}, nil
 }
 
-// makeNotBoth returns a check that rejects a list that contains both of two strings. The arguments are the strings and the
-// error detail.
+// makeNotBoth returns a check that rejects a list that contains two strings that exclude each other. The arguments are the
+// strings and the error detail.
 func makeNotBoth(args []string) (check, error) {
 	if len(args) != 3 {
 		return nil, fmt.Errorf("expected two strings and the error detail, received %q", args)
@@ -36,7 +36,7 @@ func makeNotBoth(args []string) (check, error) {
 	}, nil
 }
 
-// parseLimit parses the arguments of a check: a maximum and the error detail.
+// parseLimit parses the arguments of a check that has a maximum: the maximum and the error detail.
 func parseLimit(args []string) (maximum int, detail string, err error) {
 	if len(args) != 2 {
 		return 0, "", fmt.Errorf("expected a number and the error detail, received %q", args)

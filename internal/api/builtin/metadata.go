@@ -19,7 +19,7 @@ const maxAnnotationBytes = 256 << 10
 // nameFormat is the format of metadata.name, and of metadata.generateName (prefix), for a kind.
 type nameFormat struct {
 	name, prefix format
-	generated    bool // generated makes a create accept an empty name, because the server generates one.
+	generated    bool // generated makes a create accept an empty name, because the server generates the name.
 }
 
 // nameFormats maps the arguments of the check object-meta to name formats.
@@ -74,7 +74,7 @@ func checkObjectMetaUpdate(c *checker, value, old document.Value) {
 	}
 }
 
-// checkMeta validates the metadata with the checks for objects of all kinds; names is the format of the name.
+// checkMeta validates the metadata with the checks for objects of all kinds; names is the format of metadata.name.
 func (c *checker) checkMeta(meta document.Value, names format) {
 	c.checkCreatedMeta(meta, nameFormat{names, names, false})
 }
@@ -235,8 +235,8 @@ func isQualifiedFinalizer(name string) bool {
 	return strings.Contains(name, "/")
 }
 
-// checkManagedFields validates managed fields entries. It skips unparsed entries, which are those of the live object, because
-// they were validated when they were written.
+// checkManagedFields validates managed fields entries. It skips unparsed entries: these are the entries of the live object,
+// which were validated when they were written.
 func (c *checker) checkManagedFields(entries document.Value) {
 	if fastdoc.IsUnparsed(entries) {
 		return

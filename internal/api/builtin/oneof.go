@@ -17,7 +17,8 @@ import (
 // discriminator, a member may be set only if the discriminator has the member's value.
 type oneOf struct {
 	members []string
-	// others are the fields that are not members. It is set only if the union is declared as "all except FIELD…".
+	// others are the fields of the struct that are not members of the union. It is set only if the union is declared as "all
+	// except FIELD…".
 	others        []string
 	discriminator string   // discriminator is the name of the discriminator; "" if there is none.
 	values        []string // values are the discriminator's values for the members; nil without a discriminator.
@@ -78,7 +79,7 @@ func (o *oneOf) nonMembers(words []string) []string {
 	return words
 }
 
-// hasMember reports whether the field with the given name is a member of the union.
+// hasMember reports whether the field with the given name is a member of o.
 func (o *oneOf) hasMember(name string) bool {
 	if len(o.others) > 0 {
 		return !slices.Contains(o.others, name)
@@ -89,8 +90,8 @@ func (o *oneOf) hasMember(name string) bool {
 // OneOfs holds the unions of a struct, and of the structs inside it, of which different field managers can own different
 // members. It is compiled so that Clashes visits only the fields that lead to unions. Nil means that there are none.
 type OneOfs struct {
-	local  []oneOf        // local are the unions of the struct itself.
-	nested []nestedOneOfs // nested are the fields with unions inside them, sorted by name.
+	local  []oneOf        // local contains the unions of the struct itself.
+	nested []nestedOneOfs // nested contains the fields with unions inside them, sorted by name.
 }
 
 // nestedOneOfs is a field with unions inside it: in its value, or, if keys is not nil, in the items of a list of type map.
@@ -147,7 +148,7 @@ func (c *oneOfCompiler) compile(t *Type, topology *schema.Type) *OneOfs {
 	return all
 }
 
-// Clash is a union of which two members are set after an apply: the apply configuration sets one of them, and the other one
+// Clash is a union of which two members are set after an apply: the apply configuration sets one member, and the second member
 // was set before the apply.
 type Clash struct {
 	// Path is the path of the struct that contains the union.
@@ -160,8 +161,8 @@ type Clash struct {
 	Discriminator, Value string
 }
 
-// Clashes returns the unions of which an apply configuration sets a member while the merged object contains another member
-// that the configuration does not set.
+// Clashes returns the unions of which config, an apply configuration, sets a member while merged, the merged object, contains
+// another member that config does not set.
 func (o *OneOfs) Clashes(config, merged document.Value) []Clash {
 	var w clashWalker
 	w.fields(o, config, merged)
@@ -172,7 +173,7 @@ func (o *OneOfs) Clashes(config, merged document.Value) []Clash {
 }
 
 // clashWalker is the state of Clashes, which walks an apply configuration and the merged object in parallel. The paths of
-// clashes are built in reverse order while the recursion returns, so that they cost nothing if there is no clash.
+// clashes are built in reverse order while the recursion returns, so an apply without clashes builds no paths.
 type clashWalker struct{ found []Clash }
 
 func (w *clashWalker) fields(o *OneOfs, config, merged document.Value) {
@@ -182,7 +183,7 @@ func (w *clashWalker) fields(o *OneOfs, config, merged document.Value) {
 	for i := range o.local {
 		w.addClashes(&o.local[i], config, merged)
 	}
-	next := 0 // position in config, whose fields are sorted by name
+	next := 0 // index in config, whose fields are sorted by name
 	for i := range o.nested {
 		nested := &o.nested[i]
 		for next < config.Len() && config.Name(next) < nested.name {
@@ -223,7 +224,7 @@ func (w *clashWalker) items(nested *nestedOneOfs, config, merged document.Value)
 	}
 }
 
-// keysElement returns the path element that identifies a list item by its keys.
+// keysElement returns the path element that identifies item, a list item, by its keys.
 func keysElement(keys []schema.Key, item document.Value) fieldset.Element {
 	fields := make([]fieldset.KeyField, 0, len(keys))
 	for _, key := range keys {
@@ -236,7 +237,8 @@ func keysElement(keys []schema.Key, item document.Value) fieldset.Element {
 	return fieldset.KeyElement(fields...)
 }
 
-// addClashes adds a clash for each member of a union that merged sets and config does not, if config sets another member.
+// addClashes adds a clash for each member of the union set that merged contains and config does not, if config contains another
+// member.
 func (w *clashWalker) addClashes(set *oneOf, config, merged document.Value) {
 	if set.discriminator != "" {
 		w.addDiscriminatorClashes(set, config, merged)

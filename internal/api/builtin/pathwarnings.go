@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// filePath is the path of a file in a volume. If the volume is a projected volume, source is the source that contains the
-// file; otherwise source is "".
+// filePath is the path of a file in a volume. source describes the source of a projected volume that contains the file; it is
+// "" for other volumes.
 type filePath struct{ path, source string }
 
 func (p filePath) String() string {
@@ -19,15 +19,15 @@ func (p filePath) String() string {
 	return fmt.Sprintf("%q (%s)", p.path, p.source)
 }
 
-// filePaths holds the files of a volume, in the slice all, and two indexes of them. byPath maps a path to the positions of the
-// files at the path; byDirectory maps the path of a directory to the positions of the files below the directory.
+// filePaths holds the files of a volume, in the slice all, and two indexes of them. byPath maps a path to the indexes in all of
+// the files at that path; byDirectory maps the path of a directory to the indexes in all of the files below that directory.
 type filePaths struct {
 	all                 []filePath
 	byPath, byDirectory map[string][]int
 }
 
-// add adds the file p and returns the positions of the files that overlap with p: files at the same path, files at the path of
-// a parent directory of p, and files below p's path.
+// add appends p to f.all and returns the indexes in f.all of the files that overlap with p: files at the path of p, files at
+// the path of a parent directory of p, and files below the path of p.
 func (f *filePaths) add(p filePath) (overlapping []int) {
 	p.path = strings.TrimRight(p.path, "/")
 	if f.byPath == nil {

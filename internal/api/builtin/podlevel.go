@@ -10,9 +10,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// This file defaults and validates pod-level resources (spec.resources). If a pod has any pod-level limits or requests, its
-// absent limits and requests are derived from its containers: limits only for huge pages, requests from the containers'
-// requests or, if these are absent, from the pod-level limits.
+// This file defaults and validates pod-level resources (spec.resources). If a pod has pod-level limits or requests, those that
+// are absent are derived from its containers: limits only for huge pages; requests from the containers' requests or, if the
+// containers have none, from the pod-level limits.
 
 // setPodLevelResources sets the absent pod-level limits and requests of a pod that has at least one pod-level limit or
 // request.
@@ -38,7 +38,8 @@ func setPodLevelResources(s *structUpdate) {
 	}
 }
 
-// setIfChanged returns v with the named field set to value; the same v if value is the old value.
+// setIfChanged returns v with the field name set to value; v itself if value is identical to old, the current value of the
+// field.
 func setIfChanged(v document.Value, name string, old, value document.Value) document.Value {
 	if document.Same(old, value) {
 		return v
@@ -63,15 +64,15 @@ func podRequests(spec, limits, requests document.Value) document.Value {
 func isHugePages(name string) bool        { return strings.HasPrefix(name, "hugepages-") }
 func isPlainPodResource(name string) bool { return name == "cpu" || name == "memory" }
 
-// resourceNeed is the quantity of a resource that a pod's containers need together.
+// resourceNeed is the total quantity of a resource that a pod's containers need.
 type resourceNeed struct {
 	name     string
 	quantity resource.Quantity
 }
 
-// containerNeeds returns, for each resource, the maximum total quantity that containers which run at the same time need. list
-// is "limits" or "requests", the quantities that are added. Init containers run one after the other before the main
-// containers, except for sidecars (restartPolicy Always), which continue to run.
+// containerNeeds returns, for each resource, the maximum total quantity of the containers that run at the same time. list is
+// "limits" or "requests": the quantities that are added up. Init containers run one after the other before the main containers,
+// except for sidecars (restartPolicy Always), which continue to run.
 func containerNeeds(spec document.Value, list string) []resourceNeed {
 	var total, sidecars, peak []resourceNeed
 	for _, container := range spec.Get("containers").Items() {

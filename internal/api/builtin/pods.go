@@ -11,8 +11,8 @@ import (
 // containerLists are the fields of a pod spec that hold containers.
 var containerLists = [...]string{"initContainers", "containers", "ephemeralContainers"}
 
-// forEachContainer calls visit with each container of a pod spec, in the order of kube-apiserver's errors. The current path is
-// that of the container.
+// forEachContainer calls visit with each container of spec, in the order of kube-apiserver's errors. During the call, the
+// current path is the path of the container.
 func (c *checker) forEachContainer(spec document.Value, visit func(container document.Value)) {
 	for _, name := range containerLists {
 		c.push(name)
@@ -133,8 +133,8 @@ func checkDNSConfig(c *checker, spec, _ document.Value) {
 	c.pop()
 }
 
-// forEachText calls visit with each item of a list of strings, which is the named field of the current value. The current path
-// is that of the item.
+// forEachText calls visit with each item of list, a list of strings in the field name of the current value. During the call,
+// the current path is the path of the item.
 func (c *checker) forEachText(name string, list document.Value, visit func(text string)) {
 	c.push(name)
 	for i, item := range list.Items() {

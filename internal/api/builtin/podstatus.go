@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// statusLists pairs each list of container statuses in a pod's status with the list of containers in its spec. The latter is
-// "" for ephemeral containers, to which checks of restart policies and resources do not apply.
+// statusLists pairs each list of container statuses in a pod's status with the list of containers in its spec. The name of the
+// list in the spec is "" for ephemeral containers, to which checks of restart policies and resources do not apply.
 var statusLists = [...][2]string{{"containerStatuses", "containers"}, {"initContainerStatuses", "initContainers"}, {"ephemeralContainerStatuses", ""}}
 
 // checkPodAnnotationsUpdate validates the annotations of a pod in an update of its status.
@@ -37,7 +37,7 @@ func checkContainerTransitions(c *checker, pod, oldPod document.Value) {
 			}
 			again := countRunning(statuses, oldValue.Get("name").Text())
 			if lists[1] != "" && again > 0 {
-				again = 1 // several statuses with one name cause one error, except for ephemeral containers
+				again = 1 // several statuses with the same name cause one error, except for ephemeral containers
 				if isRestarted(spec, spec.Get(lists[1]), oldValue.Get("name").Text(), intValue(ended.Get("exitCode"))) {
 					again = 0
 				}
@@ -77,8 +77,8 @@ func hasRestartAllRule(spec document.Value) bool {
 	return false
 }
 
-// isRestarted reports whether the container with the given name is restarted after it exits with a code; false if there is no such
-// container.
+// isRestarted reports whether the container with the given name is restarted after it exits with exitCode; false if containers
+// has no such container.
 func isRestarted(spec, containers document.Value, name string, exitCode int64) bool {
 	for _, container := range containers.Items() {
 		if container.Get("name").Text() == name {
@@ -169,8 +169,8 @@ func checkContainerUsers(c *checker, pod, _ document.Value) {
 	})
 }
 
-// forEachStatus calls visit with each container status of a pod, and with the list in the pod's spec that contains its
-// container, which is absent for ephemeral containers. The current path is that of the status.
+// forEachStatus calls visit with each container status of pod, and with containers, the list in the pod's spec that contains
+// the status's container; it is absent for ephemeral containers. During the call, the current path is the path of the status.
 func (c *checker) forEachStatus(pod document.Value, visit func(containers, status document.Value)) {
 	c.push("status")
 	for _, lists := range statusLists {
@@ -247,8 +247,8 @@ func (c *checker) checkHealth(r document.Value) {
 
 var healthStates = []string{"Healthy", "Unhealthy", "Unknown"}
 
-// isRequestedResource reports whether the resources of a container contain a resource, or a claim in the notation
-// claim:NAME[/REQUEST].
+// isRequestedResource reports whether resources, those of a container, contain the resource name or, if name has the form
+// claim:NAME[/REQUEST], that claim.
 func isRequestedResource(resources document.Value, name string) bool {
 	if !strings.HasPrefix(name, "claim:") {
 		return !isAbsentOrNull(resources.Lookup("requests", name))
@@ -303,8 +303,8 @@ func checkExtendedClaim(c *checker, claim, _ document.Value) {
 	}
 }
 
-// containerOf returns the main container or, if there is none, the init container with the given name; an absent value if there is
-// neither.
+// containerOf returns the main container with the given name or, if there is none, the init container with that name; an absent
+// value if spec has neither.
 func containerOf(spec document.Value, name string) document.Value {
 	for _, list := range [...]string{"containers", "initContainers"} {
 		for _, container := range spec.Get(list).Items() {

@@ -25,7 +25,7 @@ func checkEphemeralContainersUpdate(c *checker, pod, oldPod document.Value) {
 	}
 }
 
-// lastIndexByName returns the index of the last container with the given name; -1 if there is none.
+// lastIndexByName returns the index in containers of the last container with the given name; -1 if there is none.
 func lastIndexByName(containers document.Value, name string) int {
 	last := -1
 	for i, container := range containers.Items() {
@@ -36,7 +36,7 @@ func lastIndexByName(containers document.Value, name string) int {
 	return last
 }
 
-// itemType returns the type of the items of the named list in the value at the current path; nil if it is unknown.
+// itemType returns the type of the items of list, a field of the value at the current path; nil if the type is unknown.
 func (c *checker) itemType(list string) *Type {
 	if t, _ := fieldType(c.currentType(), list); t != nil {
 		return t.Elem
@@ -126,7 +126,7 @@ func (c *checker) checkResizedPodLevel(resources, old document.Value) {
 	}
 }
 
-// checkSameOrder rejects a resize that adds, removes, renames or reorders the containers of a list.
+// checkSameOrder rejects a resize that adds, removes, renames or reorders containers of the list name.
 func (c *checker) checkSameOrder(spec, old document.Value, name string) {
 	containers := spec.Get(name)
 	if containers.Len() != old.Get(name).Len() {
@@ -144,7 +144,7 @@ func (c *checker) checkSameOrder(spec, old document.Value, name string) {
 	c.pop()
 }
 
-// checkKeptResources rejects a resize that removes requests or limits of the containers in a list.
+// checkKeptResources rejects a resize that removes requests or limits of the containers in the list name.
 func (c *checker) checkKeptResources(spec, old document.Value, name string) {
 	c.push(name)
 	for i, oldValue := range old.Get(name).Items() {
@@ -159,7 +159,7 @@ func (c *checker) checkKeptResources(spec, old document.Value, name string) {
 	c.pop()
 }
 
-// isRemoved reports whether a resource of the old ResourceList is absent from the new ResourceList.
+// isRemoved reports whether any resource of old is absent from value. Both are ResourceLists.
 func isRemoved(value, old document.Value) bool {
 	for name := range old.Fields() {
 		if value.Get(name).IsAbsent() {
@@ -202,14 +202,14 @@ func (c *checker) checkResizedInitContainers(spec, old document.Value) {
 	c.pop()
 }
 
-// revertResize returns a container with the CPU and memory of old, so that it can be compared with old. As in
-// kube-apiserver, the result has no claims, so that a container with claims cannot be resized.
+// revertResize returns container with the CPU and memory of old, so that the result can be compared with old. As in
+// kube-apiserver, the result has no claims, so a container with claims cannot be resized.
 func revertResize(container, old document.Value) document.Value {
 	resources := copyAmounts(container.Get("resources"), old.Get("resources")).Without("claims")
 	return container.With("resources", resources)
 }
 
-// copyAmounts returns resources with the CPU and memory of old.
+// copyAmounts returns resources with the CPU and memory amounts of old.
 func copyAmounts(resources, old document.Value) document.Value {
 	if isEmpty(resources) {
 		resources = document.NewMap()

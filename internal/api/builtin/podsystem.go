@@ -128,8 +128,8 @@ func (c *checker) checkLabelKeys(name string, keys, selector document.Value) {
 	c.forEachText(name, keys, func(key string) { c.invalidAll(key, formats["qualified-name"].check(key)) })
 }
 
-// checkKeysInSelector rejects keys of matchLabelKeys for which the label selector contains a requirement besides the one that the
-// server adds.
+// checkKeysInSelector rejects keys of matchLabelKeys for which the label selector contains a requirement in addition to the
+// requirement that the server adds.
 func (c *checker) checkKeysInSelector(keys, selector document.Value) {
 	required := map[string]bool{}
 	for key := range selector.Get("matchLabels").Fields() {

@@ -135,7 +135,7 @@ func (c *checker) checkAddedTolerations(value, old document.Value) {
 
 func (c *checker) checkRemovedGates(value, old document.Value) {
 	c.push("schedulingGates")
-	last := map[string]int{} // maps the name of a new gate to its last index, because kube-apiserver reports only the last gate with a name
+	last := map[string]int{} // maps the name of a new gate to its last index in the list: of several gates with the same name, kube-apiserver reports only the last
 	for i, gate := range value.Items() {
 		if name := gate.Get("name").Text(); c.firstIndex(old, "name", name, false) < 0 {
 			last[name] = i
@@ -152,8 +152,8 @@ func (c *checker) checkRemovedGates(value, old document.Value) {
 	c.pop()
 }
 
-// equalExceptImages reports whether the containers in the named list of two pod specs are equal except for their images. Both
-// lists must have the same length.
+// equalExceptImages reports whether the containers in the list name of spec and of old, which are pod specs, are equal except
+// for their images. Both lists must have the same length.
 func equalExceptImages(t *Type, spec, old document.Value, name string) bool {
 	containers, before := spec.Get(name), old.Get(name)
 	list, _ := fieldType(t, name)
@@ -170,7 +170,7 @@ func equalExceptImages(t *Type, spec, old document.Value, name string) bool {
 }
 
 // checkNarrowedScheduling requires that an update makes the node selector and node affinity of a pod with scheduling gates only
-// stricter. It returns the spec with the old values of these fields, so that the caller can compare the other fields.
+// stricter. It returns spec with the old values of these two fields, so that the caller can compare the remaining fields.
 func (c *checker) checkNarrowedScheduling(t *Type, spec, old document.Value) document.Value {
 	for key, value := range old.Get("nodeSelector").Fields() {
 		if current := spec.Lookup("nodeSelector", key); isAbsentOrNull(current) || current.Text() != value.Text() {

@@ -42,7 +42,7 @@ func warnContainers(c *checker, pod, _ document.Value) {
 }
 
 // warnOfAnnotations adds the warnings about the legacy annotations for a container. base is the number of steps in the path of
-// the pod template; 0 for a pod. AppArmor annotations of pods are omitted, because warnAppArmor reports them earlier.
+// the pod template, or 0 for a pod. AppArmor annotations of pods are omitted, because warnAppArmor reports them earlier.
 func (c *checker) warnOfAnnotations(pod, container document.Value, base int) {
 	annotations, name := pod.Lookup("metadata", "annotations"), container.Get("name").Text()
 	where := c.path
@@ -73,7 +73,7 @@ func (c *checker) warnOfAppArmor(pod, container document.Value) {
 	c.addWarning(c.keyPath(key, "metadata", "annotations") + `: deprecated since v1.30; use the "appArmorProfile" field instead`)
 }
 
-// profileMatches reports whether an AppArmor annotation is equivalent to a profile.
+// profileMatches reports whether annotation, the value of an AppArmor annotation, is equivalent to profile.
 func profileMatches(annotation string, profile document.Value) bool {
 	if isAbsentOrNull(profile) {
 		return false

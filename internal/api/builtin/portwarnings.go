@@ -75,8 +75,8 @@ func (c *checker) warnHostIPWithoutPort(p placedPort) {
 	c.addWarning(fmt.Sprintf("%s: hostIP set without hostPort: %+v", c.portPath(p), shown))
 }
 
-// warnSamePorts adds a warning about two ports with the same number and protocol, whose text depends on their hostPort and
-// hostIP. It adds no warning if the ports cannot conflict.
+// warnSamePorts adds a warning about p and other, which have the same number and protocol, unless their hostPort and hostIP
+// rule out a conflict. The text of the warning depends on hostPort and hostIP.
 func (c *checker) warnSamePorts(p, other placedPort) {
 	ip, otherIP := p.port.Get("hostIP").Text(), other.port.Get("hostIP").Text()
 	port, otherPort := intValue(p.port.Get("hostPort")), intValue(other.port.Get("hostPort"))

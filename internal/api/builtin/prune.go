@@ -68,15 +68,15 @@ func HasEmptyContainer(patch document.Value) bool {
 	return patch.Len() == 0
 }
 
-// isCheckedEmpty reports whether DropEmptied must retain the named field of the type as an empty map. This applies to
+// isCheckedEmpty reports whether DropEmptied must retain the field name of the type as an empty map. This applies to
 // resources.requests of PersistentVolumeClaims: a claim without requests is rejected in any case, but kube-apiserver reports
 // different errors for an absent field and for an empty field.
 func (t *Type) isCheckedEmpty(name string) bool {
 	return name == "requests" && t.Name == "io.k8s.api.core.v1.VolumeResourceRequirements"
 }
 
-// dropEmptiedInItems returns a patched list in which DropEmptied is applied to each item. Items of the live list and of the
-// patched list are matched by index.
+// dropEmptiedInItems returns the list patched with DropEmptied applied to each item. Items of live and of patched are matched
+// by index.
 func (t *Type) dropEmptiedInItems(live, patched document.Value) document.Value {
 	if document.Equal(live, patched) {
 		return patched
@@ -161,8 +161,8 @@ func (t *Type) dropPrunedItems(live, merged, config document.Value, topology *sc
 	return document.NewList(items...)
 }
 
-// configItem returns the item of a list in an apply configuration that has the keys of item; an absent value if there is none.
-// The configuration may omit keys that have defaults.
+// configItem returns the item of config, a list in an apply configuration, whose keys equal those of item; an absent value if
+// there is none. A key that the configuration omits equals any value, because it may have a default.
 func configItem(keys []schema.Key, config, item document.Value) document.Value {
 	for _, sent := range config.Items() {
 		if !slices.ContainsFunc(keys, func(key schema.Key) bool {

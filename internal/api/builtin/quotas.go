@@ -37,8 +37,8 @@ func isScope(text string) bool {
 	return false
 }
 
-// maxScopeErrors is the number of errors after which scopes are no longer checked. It limits the number of errors, because each
-// scope can cause an error for each resource.
+// maxScopeErrors is the number of errors after which no further scopes are checked, because each scope can cause an error for
+// each resource.
 const maxScopeErrors = 100
 
 // countInapplicable returns the number of resources in spec.hard of a ResourceQuota to which a scope cannot be applied.
@@ -55,7 +55,7 @@ func isStandardOfQuotas(name string) bool {
 	return slices.Contains(resourcesOfQuotas, name) || isHugePagesResource(name) || strings.HasPrefix(name, "requests.hugepages-")
 }
 
-// conflictingScopePairs are the pairs of scopes of which a ResourceQuota can have only one.
+// conflictingScopePairs are the pairs of scopes that exclude each other in a ResourceQuota.
 var conflictingScopePairs = [][2]string{{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}}
 
 func (c *checker) checkConflictingScopes(scopes []string, shownScopes document.Value) {

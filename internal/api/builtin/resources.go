@@ -78,13 +78,14 @@ func (c *checker) checkPodResourceName(name string) {
 	}
 }
 
-// quantityValue returns the quantity in a value; 0 if it is absent or invalid.
+// quantityValue returns the quantity in v; 0 if v is absent or not a valid quantity.
 func quantityValue(v document.Value) resource.Quantity {
 	q, _ := ParseQuantity(v.Text())
 	return q
 }
 
-// checkQuantity rejects a negative quantity of the named resource, and a fraction if the resource is counted in integers.
+// checkQuantity rejects v, a quantity of the resource name, if it is negative, or if it is a fraction and the resource is
+// counted in integers.
 func (c *checker) checkQuantity(name string, v document.Value) {
 	if strings.HasPrefix(v.Text(), "-") {
 		if q := quantityValue(v); q.Sign() < 0 {
@@ -146,8 +147,8 @@ func (c *checker) checkAmounts(list document.Value, checkName func(string)) {
 	}
 }
 
-// checkRequirements validates limits and requests, and requires that no request exceeds its limit. checkName validates the name of
-// a resource.
+// checkRequirements validates limits and requests, and requires that no request exceeds its limit. checkName validates each
+// resource name.
 func (c *checker) checkRequirements(r document.Value, checkName func(string)) {
 	limits, requests := r.Get("limits"), r.Get("requests")
 	c.push("limits")
@@ -182,8 +183,8 @@ func (c *checker) checkRequirements(r document.Value, checkName func(string)) {
 	}
 }
 
-// checkRequest requires that the request of a resource does not exceed its limit, or, for resources that cannot be overcommitted,
-// that a limit is set and equal.
+// checkRequest requires that v, the request of the resource name, does not exceed limit. For a resource that cannot be
+// overcommitted it requires that limit is set and equals v.
 func (c *checker) checkRequest(name string, v, limit document.Value) {
 	shared := isNativeResource(name) && !isHugePagesResource(name)
 	if isAbsentOrNull(limit) {
@@ -238,8 +239,8 @@ func (c *checker) checkResourceClaims(claims document.Value) {
 	c.pop()
 }
 
-// checkDuplicateClaim rejects a claim, or a request of a claim, that the container references more than once. seen is the set of the
-// container's references so far, to which claimOnce adds the reference.
+// checkDuplicateClaim rejects a claim, or a request of a claim, that the container references more than once. seen is the set
+// of references of the container that have been checked; checkDuplicateClaim adds this reference to it.
 func (c *checker) checkDuplicateClaim(name, request string, seen map[string]bool) {
 	if seen[name] {
 		c.duplicate(name)

@@ -15,7 +15,7 @@ func (t *Type) RetainUnset(doc, live document.Value, topology *schema.Type) docu
 	k := unsetRetainers.Get().(*unsetRetainer)
 	kept := k.retainInValue(t, topology, doc, live)
 	k.b.Reset()
-	unsetRetainers.Put(k) // not deferred: after a panic the state is inconsistent and must not be reused
+	unsetRetainers.Put(k) // not deferred, because after a panic the state is inconsistent and must not be reused
 	return kept
 }
 
@@ -45,8 +45,8 @@ func (r *unsetRetainer) retainInValue(t *Type, topology *schema.Type, doc, live 
 	return doc
 }
 
-// retainInFields returns a struct with the unset fields of the live struct. It is a merge join of the fields of both structs, which
-// are sorted by name.
+// retainInFields returns the struct doc with the unset fields of the struct live. It is a merge join of the fields of doc and
+// live, which are sorted by name.
 func (r *unsetRetainer) retainInFields(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
 	change := r.b.Rebuild(doc)
 	i := 0
@@ -83,8 +83,8 @@ func topologyOf(m *schema.Map, name string) *schema.Type {
 	return t
 }
 
-// retainInValues returns a map whose values have the unset fields of the values with the same keys in the live map. Keys of the live
-// map that doc does not contain are not added, because the client has removed them.
+// retainInValues returns the map doc, each of whose values has the unset fields of the value with the same key in live. Keys of
+// live that doc does not contain are not added, because the client has removed them.
 func (r *unsetRetainer) retainInValues(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
 	change := r.b.Rebuild(doc)
 	for i := range doc.Len() {
@@ -94,8 +94,9 @@ func (r *unsetRetainer) retainInValues(t *Type, topology *schema.Map, doc, live 
 	return change.Finish()
 }
 
-// checkItems returns a list whose items have the unset fields of the matching items of the live list. In lists of type map, items
-// match by their keys; in other lists by index, if both lists have the same length.
+// checkItems returns the list doc, each of whose items has the unset fields of the matching item of live. In lists of type map,
+// items match by their keys. In other lists, items match by index if doc and live have the same length, and do not match if
+// not.
 func (r *unsetRetainer) retainInItems(t *Type, topology *schema.List, doc, live document.Value) document.Value {
 	keyed := topology != nil && topology.Relationship == schema.Keyed
 	if !keyed && doc.Len() != live.Len() {
@@ -120,8 +121,8 @@ func (r *unsetRetainer) retainInItems(t *Type, topology *schema.List, doc, live 
 	return change.Finish()
 }
 
-// keyedIndex returns the index of the item of a list that has the same keys as item; -1 if there is none. likely is the index
-// that is tried first.
+// keyedIndex returns the index in list of the item whose keys equal those of item; -1 if there is none. It tries the index
+// likely first.
 func keyedIndex(keys []schema.Key, list, item document.Value, likely int) int {
 	if likely < list.Len() && sameKeys(keys, list.At(likely), item) {
 		return likely

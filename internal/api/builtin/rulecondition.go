@@ -81,7 +81,7 @@ func parseTest(name string, args []string) (func(*checker, document.Value) bool,
 	return nil, fmt.Errorf("expected is, not, set, unset, empty, nonempty or valid-selector, received %q", name)
 }
 
-// scalarText returns the text of a scalar; "true" or "false" for a boolean.
+// scalarText returns the text of v, a scalar; "true" or "false" if v is a boolean.
 func scalarText(v document.Value) string {
 	if v.Kind() == document.Bool {
 		if v.Bool() {

@@ -128,7 +128,7 @@ func ParseQuantity(text string) (resource.Quantity, error) {
 	return resource.ParseQuantity(text)
 }
 
-// replaceText returns a string value with the given text; v itself if v is this string already.
+// replaceText returns the string value text; v itself if v is that string already.
 func replaceText(v document.Value, text string) document.Value {
 	if v.Kind() == document.String && v.Text() == text {
 		return v
@@ -137,7 +137,7 @@ func replaceText(v document.Value, text string) document.Value {
 }
 
 // isCanonicalQuantity is a fast check that returns true only for quantities in canonical form, and may return false for
-// canonical quantities. It recognizes common quantities: up to 5 digits and a decimal or binary suffix.
+// canonical quantities. It recognizes common quantities: 1 to 5 digits and an optional decimal or binary suffix.
 func isCanonicalQuantity(text string) bool {
 	const maxDigits = 5 // with this number of digits, no suffix exceeds the range of quantities
 	digits, number := 0, 0

@@ -36,7 +36,7 @@ func checkGroupID(c *checker, value, _ document.Value) {
 	c.invalidAll(intValue(value), validation.IsValidGroupID(intValue(value)))
 }
 
-// addErrors adds errors that a function of apimachinery returned for a nil path. It replaces their path with the current
+// addErrors adds errs, which a function of apimachinery returned for a nil path, and replaces their empty path with the current
 // path.
 func (c *checker) addErrors(errs field.ErrorList) {
 	for _, e := range errs {
@@ -63,9 +63,9 @@ func checkNewCIDR(c *checker, value, _ document.Value) {
 	}
 }
 
-// isInLiveList reports whether the list at the current path contains a string in the live object. If the list is inside
-// another list, it reports whether the spec of the live object contains the string anywhere. Like kube-apiserver, callers
-// accept such a string even if it is invalid.
+// isInLiveList reports whether the live object's list at the current path contains text. If that list is inside another list,
+// isInLiveList reports whether the spec of the live object contains text anywhere. Like kube-apiserver, callers accept such a
+// text even if it is invalid.
 func (c *checker) isInLiveList(text string) bool {
 	if !c.updating {
 		return false
@@ -195,7 +195,7 @@ func stringItems(list document.Value) []string {
 	return found
 }
 
-// sortedFieldTexts returns the string values of the named field in all items of a list, sorted.
+// sortedFieldTexts returns the string values of the given field in all items of list, sorted.
 func sortedFieldTexts(list document.Value, field string) []string {
 	found := make([]string, 0, list.Len())
 	for _, item := range list.Items() {

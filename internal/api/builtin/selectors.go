@@ -104,8 +104,8 @@ const (
 	selectorMatchesAll              // the selector has no requirements
 )
 
-// matchSelector returns the result of matching labels with a LabelSelector. It does not build a labels.Selector, which would
-// be slower. An absent selector matches no labels.
+// matchSelector returns the result of matching labels with selector, a LabelSelector. It does not build a labels.Selector,
+// which would be slower. An absent selector matches no labels.
 func matchSelector(selector, labels document.Value) match {
 	if isAbsentOrNull(selector) {
 		return selectorDiffers
@@ -134,7 +134,7 @@ func matchSelector(selector, labels document.Value) match {
 	return result
 }
 
-// matchRequirement returns the result of matching labels with one requirement of a LabelSelector.
+// matchRequirement returns the result of matching labels with r, one requirement of a LabelSelector.
 func matchRequirement(r, labels document.Value) match {
 	key, values := r.Get("key").Text(), r.Get("values")
 	if len(formats["qualified-name"].check(key)) > 0 {

@@ -214,7 +214,7 @@ func (c *checker) reportDuplicatePairs(ports document.Value, name string, report
 	}
 }
 
-// errorPort returns a duplicate port of a Service as kube-apiserver's errors show it.
+// errorPort returns the bad value that kube-apiserver's error shows for p, a duplicate port of a Service.
 func errorPort(p document.Value) any {
 	text, _ := json.Marshal(struct {
 		Name        string

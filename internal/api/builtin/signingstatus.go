@@ -11,8 +11,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// checkSigningConditions validates the conditions of a CertificateSigningRequest. Like kube-apiserver, it accepts most violations
-// that the conditions of the live object contain as well.
+// checkSigningConditions validates the conditions of a CertificateSigningRequest. Like kube-apiserver, it accepts most
+// violations that the live object already contains.
 func checkSigningConditions(c *checker, conditions, old document.Value) {
 	decided := hasType(old, "Approved") && hasType(old, "Denied")
 	twice, unnamed := hasDuplicateTypes(old), hasType(old, "")
@@ -59,8 +59,8 @@ func hasDuplicateTypes(conditions document.Value) bool {
 	return len(slices.Compact(types)) < conditions.Len()
 }
 
-// checkCertificate requires that status.certificate of a CertificateSigningRequest is valid if it changes, unless the old
-// certificate is invalid.
+// checkCertificate requires that status.certificate of a CertificateSigningRequest is valid if an update changes it. It accepts
+// an invalid certificate if the old certificate is invalid, too.
 func checkCertificate(c *checker, value, old document.Value) {
 	if value.Text() == old.Text() || certificateProblem(old.Text()) != nil {
 		return
@@ -131,7 +131,7 @@ func (c *checker) checkFrozenDecision(verb, name string) {
 	c.forbidden(fmt.Sprintf("updates may not %s a condition of type %q", verb, name), "status", "conditions")
 }
 
-// conditionsOfType returns a list of the conditions of the given type.
+// conditionsOfType returns the items of conditions whose type is name, as a list.
 func conditionsOfType(conditions document.Value, name string) document.Value {
 	var found []document.Value
 	for _, condition := range conditions.Items() {

@@ -42,7 +42,7 @@ func checkDeviceNodes(c *checker, device, _ document.Value) {
 	}
 }
 
-// quotePresentFields returns those of the given field names whose fields are set, in backquotes. "" and false do not count as set; an
+// quotePresentFields returns, in backquotes, those of names whose fields in v are set. "" and false do not count as set; an
 // empty map does.
 func quotePresentFields(v document.Value, names ...string) (quoted []string) {
 	for _, name := range names {
@@ -120,7 +120,8 @@ func checkDeviceAttributes(c *checker, device, _ document.Value) {
 	c.pop()
 }
 
-// shortenKey returns an attribute name for the path of an error; the middle of a long name is replaced by "...".
+// shortenKey returns key, an attribute name, in the form in which error paths contain it: "..." replaces the middle of a long
+// name.
 func shortenKey(key string) string {
 	const (
 		maxLength = 63 + 1 + maxIDLength
@@ -187,7 +188,8 @@ func (c *checker) checkConditionNames(field string, list document.Value) {
 	c.pop()
 }
 
-// checkDuplicateConditions rejects items of the list in the named field that equal an earlier item or an item of the other list.
+// checkDuplicateConditions rejects each item of list, the value of the given field, that equals an earlier item of list or any
+// item of otherList.
 func (c *checker) checkDuplicateConditions(field string, list, otherList document.Value) {
 	names, otherNames := stringItems(list), stringItems(otherList)
 	c.push(field)

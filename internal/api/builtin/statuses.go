@@ -58,7 +58,7 @@ func isPlainIP(text string) bool {
 	return err == nil && !addr.Is4In6() && addr.Zone() == ""
 }
 
-// containsAtPath reports whether a document contains a string at a path; an item step matches every index.
+// containsAtPath reports whether v contains the string text at the path rest; an item step in rest matches every index.
 func containsAtPath(v document.Value, rest []step, text string) bool {
 	if len(rest) == 0 {
 		return v.Kind() == document.String && v.Text() == text

@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// steps maps the names of default rules that are Go functions to the functions. Kind files call them by "go NAME".
+// steps holds the defaulting rules that are Go functions, by name. Kind files call them with "go NAME".
 var steps = map[string]func(*structUpdate){
 	"gracePeriod":       raiseGracePeriod,
 	"podCIDRs":          func(s *structUpdate) { syncFirst(s, "podCIDR", "podCIDRs", "") },
@@ -24,9 +24,9 @@ func raiseGracePeriod(s *structUpdate) {
 	}
 }
 
-// syncFirst makes a legacy field, such as podIP, equal to the first item of the list that replaces it, such as podIPs, or, if
-// field is not "", to that field of the first item. If the legacy field and the list are both set and differ, the legacy field
-// takes precedence.
+// syncFirst makes the legacy field name, such as podIP, equal to the first item of list, such as podIPs, which replaces it. If
+// field is not "", the legacy field corresponds to that field of the first item. If the legacy field and the list are both set
+// and differ, the legacy field takes precedence.
 func syncFirst(s *structUpdate, name, list, field string) {
 	one, all := s.get(name), s.get(list)
 	first := document.Value{}

@@ -53,8 +53,8 @@ func checkTopologies(c *checker, terms, _ document.Value) {
 	}
 }
 
-// checkTopology validates the expressions of a topology term, and returns a string that is the same for equal terms: the values by
-// key as JSON.
+// checkTopology validates the expressions of a topology term. It returns a string that identifies the term, and is the same for
+// equal terms: a JSON object that maps each key to its values.
 func (c *checker) checkTopology(expressions document.Value) string {
 	valuesByKey := map[string][]string{}
 	for i, e := range expressions.Items() {

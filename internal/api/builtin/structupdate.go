@@ -8,12 +8,12 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// structUpdate is a struct to which default rules are being applied. It collects the changes, so that the struct is copied
+// structUpdate is a struct to which defaulting rules are being applied. It collects their changes, so that the struct is copied
 // only once.
 type structUpdate struct {
 	b          *fastdoc.Builder
 	v          document.Value
-	changes    []document.Field // changes are the changed fields, with distinct names; an absent value removes the field.
+	changes    []document.Field // changes contains the changed fields, with distinct names; an absent value removes the field.
 	maxChanges int              // maxChanges is the maximum length that changes has had; release clears changes up to this length.
 }
 
@@ -66,8 +66,8 @@ func (s *structUpdate) release() {
 	s.changes, s.v, s.maxChanges = s.changes[:0], document.Value{}, 0
 }
 
-// lookup returns the value at a path in the struct, with its changes. A sibling path starts at holder instead, unless holder
-// is nil.
+// lookup returns the value at p in the struct, including the changes. If p is a sibling path and holder is not nil, p starts at
+// holder instead of the struct.
 func (s *structUpdate) lookup(p *path, holder *document.Value) document.Value {
 	var v document.Value
 	if p.sibling && holder != nil {
@@ -81,7 +81,7 @@ func (s *structUpdate) lookup(p *path, holder *document.Value) document.Value {
 	return v
 }
 
-// hasOnlyField reports whether the struct has no changes, and whether all its fields except the named field are null.
+// hasOnlyField reports whether the struct has no changes and all its fields except name are null.
 func (s *structUpdate) hasOnlyField(name string) bool {
 	if len(s.changes) > 0 {
 		return false

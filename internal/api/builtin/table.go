@@ -148,7 +148,7 @@ func (t *table) appendField(fields []Field, line string) ([]Field, error) {
 	return append(fields, f), err
 }
 
-// refer sets *target to the type at an index of the table; number is the index as text.
+// refer sets *target to the type at the index number, which is a decimal number, in the table.
 func (t *table) refer(number string, target **Type) error {
 	i, err := strconv.Atoi(number)
 	if err != nil || i < 0 || i >= len(t.types) {

@@ -63,15 +63,16 @@ type Field struct {
 	Type *Type
 	// Always reports whether Go encodes the field even if it has the zero value.
 	Always bool
-	// Pointer reports whether the field is a Go pointer, so that its zero value differs from an absent value. It has no
+	// Pointer reports whether the field is a Go pointer. If it is, its zero value differs from an absent value. It has no
 	// meaning for lists and maps.
 	Pointer bool
 
-	// goName is the name of the field in error messages of encoding/json, after the embedded structs that contain it.
+	// goName is the name of the field in error messages of encoding/json: the names of the embedded structs that contain it, if
+	// any, and the Go name of the field.
 	goName string
 }
 
-// Field returns the field with a JSON name; false if the type has none.
+// Field returns the field with the JSON name name; false if the type has no such field.
 func (t *Type) Field(name string) (*Field, bool) {
 	i, ok := slices.BinarySearchFunc(t.Fields, name, func(f Field, name string) int { return strings.Compare(f.Name, name) })
 	if !ok {
@@ -80,8 +81,8 @@ func (t *Type) Field(name string) (*Field, bool) {
 	return &t.Fields[i], true
 }
 
-// Lookup returns the type at a path of field names; false if there is none. A field of a list or map is followed to its
-// element type.
+// Lookup returns the type of the field at path, which consists of field names; false if there is none. At a list or map, the
+// path continues in the element type.
 func (t *Type) Lookup(path ...string) (*Type, bool) {
 	for _, name := range path {
 		t = t.Innermost()
@@ -94,7 +95,8 @@ func (t *Type) Lookup(path ...string) (*Type, bool) {
 	return t, true
 }
 
-// Innermost returns the element type of a list or map that is not itself a list or map; the type itself if it is neither.
+// Innermost follows the element types of lists and maps, and returns the first type that is neither a list nor a map. This can
+// be t itself.
 func (t *Type) Innermost() *Type {
 	for t.Elem != nil {
 		t = t.Elem

@@ -42,8 +42,8 @@ func (t *Type) validate(b *block, obj, old document.Value) field.ErrorList {
 
 var checkers = sync.Pool{New: func() any { return new(checker) }}
 
-// checker is the state of the validation of one object. Errors are reported at the current path, unless the statement has a
-// reportPath, because kube-apiserver reports some errors at another path than that of the validated field.
+// checker is the state of the validation of one object. Errors are reported at the current path or, if the statement has a
+// reportPath, at that path, because kube-apiserver reports some errors at a path other than that of the validated field.
 type checker struct {
 	kind                 *Type
 	blocks               map[string]*block // blocks maps names to blocks, for checks that run a block from Go.
@@ -57,10 +57,10 @@ type checker struct {
 	base       int
 	// scopes are the blocks that are being evaluated, the outermost first.
 	scopes []scope
-	// list is the innermost list that is being iterated; item is the index of the current item.
+	// list is the innermost list that is being iterated; item is the index in list of the current item.
 	list document.Value
 	item int
-	// invalidValues is the set of values in which errors have been found. A reference to such a value, by name, is invalid.
+	// invalidValues is the set of values in which errors have been found. A reference to the name of such a value is invalid.
 	invalidValues map[document.Value]bool
 	indexes       map[indexKey]map[string]int
 	// composed is the compiler for the CEL expressions of a policy with variables; it is created on first use.
@@ -177,8 +177,8 @@ func writeSteps(b *strings.Builder, steps []step) {
 // with a long list of supported values.
 const maxErrors = 10_000
 
-// fail adds an error at the field below the current path; at the current path if below is empty. It does nothing if maxErrors
-// is reached.
+// fail adds an error at the path that consists of the current path and the field names in below. It does nothing after
+// maxErrors errors.
 func (c *checker) fail(kind field.ErrorType, bad any, detail string, below ...string) {
 	if len(c.errs) == maxErrors {
 		return

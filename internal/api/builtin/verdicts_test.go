@@ -19,7 +19,7 @@ import (
 
 const verdictsFolder = "testdata/validation/"
 
-// verdictCase is a recorded result of kube-apiserver: the errors or warnings of an object with one change.
+// verdictCase is a recorded result of kube-apiserver: its errors or warnings for an object with one change.
 type verdictCase struct {
 	object   string // object is the kind and name of the unchanged object.
 	t        *Type
@@ -30,8 +30,8 @@ type verdictCase struct {
 	messages []string       // messages are kube-apiserver's errors or warnings.
 }
 
-// forEachVerdict calls visit with the cases in a file that make oracle-validation recorded, until visit returns false. It visits
-// one case in each interval of cases.
+// forEachVerdict calls visit with every interval-th case in file, which make oracle-validation recorded, until visit returns
+// false.
 func forEachVerdict(t testing.TB, file string, interval int, visit func(verdictCase) bool) {
 	f, err := os.Open(verdictsFolder + file)
 	if err != nil {
@@ -97,8 +97,8 @@ func forEachVerdict(t testing.TB, file string, interval int, visit func(verdictC
 	}
 }
 
-// withGeneration returns an object with a metadata.generation. If the number equals the generation of the old object, the old
-// value is used, which is absent for 0.
+// withGeneration returns doc with the given metadata.generation. If generation equals that of old, withGeneration copies the
+// value of old, which is absent if generation is 0.
 func withGeneration(t testing.TB, doc, old document.Value, generation string) document.Value {
 	n, err := strconv.ParseInt(generation, 10, 64)
 	if err != nil {
@@ -111,8 +111,8 @@ func withGeneration(t testing.TB, doc, old document.Value, generation string) do
 	return doc.With("metadata", setField(doc.Get("metadata"), "generation", value))
 }
 
-// withValueAt returns a document with another value at a path, whose elements are those of a JSON pointer; an absent value
-// removes the field or item.
+// withValueAt returns v with value at path, the elements of a JSON pointer. If value is absent, withValueAt removes the field
+// or item at path.
 func withValueAt(v document.Value, path []string, value document.Value) document.Value {
 	if len(path) == 0 {
 		return value
@@ -146,7 +146,7 @@ func errorTexts(errs field.ErrorList) (texts []string) {
 	return texts
 }
 
-// withoutBadValue returns the text of an error without the invalid value that it shows.
+// withoutBadValue returns text, an error, without the invalid value that it shows.
 func withoutBadValue(text string) string {
 	kind, rest, _ := strings.Cut(text, " ")
 	message := rest
@@ -168,9 +168,9 @@ func withoutBadValue(text string) string {
 	return kind + " " + message
 }
 
-// compareErrors compares the errors that validation returned with those of kube-apiserver. It returns the errors that only
-// kube-apiserver reports, the errors that only validation returned, and the number of errors that differ only in the invalid
-// value that they show.
+// compareErrors compares the errors that validation returned with those of kube-apiserver. lacking contains the errors that
+// only kube-apiserver reports, extra the errors that only validation returned. otherValues is the number of errors that differ
+// only in the invalid value that they show.
 func compareErrors(want, got []string) (lacking, extra []string, otherValues int) {
 	left := slices.Clone(got)
 	for _, e := range want {
@@ -205,8 +205,8 @@ func TestStatusVerdicts(t *testing.T) {
 	}
 }
 
-// compareVerdicts compares the results of validate with the recorded results of kube-apiserver. It fails the test for errors that only
-// validate returns, and returns those that only kube-apiserver reports.
+// compareVerdicts compares the results of validate with kube-apiserver's results, which file contains. It fails the test for
+// errors that only validate returns, and returns the errors that only kube-apiserver reports.
 func compareVerdicts(t *testing.T, file string, validate func(typ *Type, obj, old document.Value) field.ErrorList) []string {
 	gaps := map[string]int{}
 	kinds := map[string]*tally{}
@@ -274,7 +274,7 @@ func (counts tally) String() string {
 	return fmt.Sprintf("%d rejected by both, %d accepted by both, %d rejected only by kube-apiserver, %d only by Cadastre", counts.both, counts.neither, counts.onlyKubernetes, counts.onlyCadastre)
 }
 
-// withoutDigits returns the text of an error in which each digit is 0, so that errors of different list items are equal.
+// withoutDigits returns text, an error, with 0 instead of each digit, so that errors of different list items are equal.
 func withoutDigits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -327,5 +327,5 @@ func readGaps(t *testing.T) map[string]bool {
 	return known
 }
 
-// pointerNames replaces the escape sequences in the elements of JSON pointers by the characters that they stand for.
+// pointerNames replaces the escape sequences in the elements of JSON pointers with the characters that they stand for.
 var pointerNames = strings.NewReplacer("~1", "/", "~0", "~")

@@ -18,7 +18,7 @@ func (t *Type) StatusWarnings(obj, live document.Value) []string {
 }
 
 // RequestWarnings returns the warnings about the object of a create request that depend on fields that Prepare replaces, such
-// as deprecated annotations. It must be called before the object is prepared.
+// as deprecated annotations. Call it before the object is prepared.
 func (t *Type) RequestWarnings(obj document.Value) []string {
 	return t.warnings(ruleset().requestWarnings[t], obj, document.Value{})
 }
@@ -78,7 +78,7 @@ func warningChecks() map[string]checkFactory {
 	}
 }
 
-// warning returns the factory of a check that adds a warning with the current path if a predicate is true for the value.
+// warning returns a checkFactory for a check that adds a warning with the current path if predicate returns true for the value.
 func warning(predicate func(document.Value) bool) checkFactory {
 	return newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 		if predicate(v) {
@@ -88,7 +88,7 @@ func warning(predicate func(document.Value) bool) checkFactory {
 	})
 }
 
-// plainWarning returns the factory of a check that adds a warning without a path if a predicate is true for the value.
+// plainWarning returns a checkFactory for a check that adds a warning without a path if predicate returns true for the value.
 func plainWarning(predicate func(document.Value) bool) checkFactory {
 	return newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 		if predicate(v) {
@@ -98,7 +98,7 @@ func plainWarning(predicate func(document.Value) bool) checkFactory {
 	})
 }
 
-// makeOld returns a check that applies the rules of a block, which is the argument, to the value before the update.
+// makeOld returns a check that applies the rules of the block that its argument names to the value before the update.
 func (book *rulebook) makeOld(args []string) (check, error) {
 	if len(args) != 1 || book.blocks[args[0]] == nil {
 		return nil, fmt.Errorf("expected a type, received %q", args)
@@ -112,8 +112,7 @@ func (book *rulebook) makeOld(args []string) (check, error) {
 	}, nil
 }
 
-// makeHas returns a guard that skips the remaining checks of the statement if a map does not contain a key, which is the
-// argument.
+// makeHas returns a check that skips the remaining checks of the statement if a map does not contain the key in its argument.
 func makeHas(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected a key, received %q", args)
@@ -143,8 +142,8 @@ func makeWarnNewKey(args []string) (check, error) {
 	}, err
 }
 
-// makeWarnDuplicate returns a check that adds a warning if an earlier item of the list has the same value in a field, which is
-// the argument.
+// makeWarnDuplicate returns a check that adds a warning if an earlier item of the list has an equal value in the field that its
+// argument names.
 func makeWarnDuplicate(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected the field, received %q", args)
@@ -157,7 +156,7 @@ func makeWarnDuplicate(args []string) (check, error) {
 	}, nil
 }
 
-// makeRecommendedLabel returns a check that adds a warning, which is the argument, if a name is not a DNS label.
+// makeRecommendedLabel returns a check that adds the warning in its argument if a name is not a DNS label.
 func makeRecommendedLabel(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected the warning, received %q", args)

@@ -113,12 +113,12 @@ func checkReviewVersions(c *checker, versions, _ document.Value) {
 	}
 }
 
-// checkAdmissionResources rejects resources of an admission rule that another item of the list includes. An item is RESOURCE or
-// RESOURCE/SUBRESOURCE, where * matches all.
+// checkAdmissionResources rejects each item of resources, those of an admission rule, that another item of the list includes.
+// An item is RESOURCE or RESOURCE/SUBRESOURCE, where * matches all.
 func checkAdmissionResources(c *checker, resources, _ document.Value) {
 	withAllBelow := map[string]bool{} // the resources r for which the list contains r/*
 	belowAll := map[string]bool{}     // the subresources s for which the list contains */s
-	plain := false                    // whether the last item without a subresource is a resource name other than *
+	plain := false                    // whether the last item without a subresource names a resource (is not *)
 	for i, r := range resources.Items() {
 		text := r.Text()
 		c.pushItem(i)

@@ -51,8 +51,8 @@ func checkCronJobName(c *checker, value, _ document.Value) {
 	}
 }
 
-// scheduleProblems returns the messages for an invalid cron schedule. It recovers from panics, which some input causes in the
-// parser.
+// scheduleProblems returns the messages for an invalid cron schedule. It recovers from panics of the parser, which some
+// schedules cause.
 func scheduleProblems(schedule string) (problems []string) {
 	defer func() {
 		if r := recover(); r != nil {

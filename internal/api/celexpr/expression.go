@@ -45,8 +45,8 @@ func (e *Expression) ReturnTypes() []*celgo.Type { return roleTypes[e.Role] }
 // GetName implements cel.NamedExpressionAccessor.
 func (e *Expression) GetName() string { return e.Name }
 
-// VariableDeclarations returns the optional variables (params, authorizer) and types (for patches) that expressions of the
-// role can use. params reports whether the policy has parameters.
+// VariableDeclarations returns the optional variables (params, authorizer) and types (for patches) that expressions of the role
+// can use. params is true if the policy has parameters.
 func (r Role) VariableDeclarations(params bool) cel.OptionalVariableDeclarations {
 	return cel.OptionalVariableDeclarations{HasParams: params, HasAuthorizer: r != Message, HasPatchTypes: r == ApplyPatch || r == JSONPatch}
 }

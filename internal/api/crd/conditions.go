@@ -25,8 +25,8 @@ func (c Condition) status() string {
 	return "False"
 }
 
-// WithConditions returns a CustomResourceDefinition with the given conditions, which replace existing conditions of the same
-// types. lastTransitionTime of a condition is set to now only if the condition is new or its status changes.
+// WithConditions returns doc, a CustomResourceDefinition, with the given conditions; they replace existing conditions of the
+// same types. lastTransitionTime of a condition is set to now only if the condition is new or its status changes.
 func WithConditions(doc document.Value, now time.Time, conditions ...Condition) document.Value {
 	status := doc.Get("status")
 	var items []document.Value

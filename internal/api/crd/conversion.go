@@ -50,8 +50,8 @@ func plainError(err error) *apierrors.StatusError {
 
 // Converter converts objects between versions.
 type Converter interface {
-	// Convert returns objects converted to another apiVersion, without pruning them. If an object cannot be converted, it
-	// returns the results for the objects before it, and the error.
+	// Convert returns the objects in all converted to the apiVersion to, without pruning them. If an object cannot be
+	// converted, Convert returns the error and the results for the objects before that object.
 	Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error)
 }
 
@@ -63,7 +63,7 @@ func NewConverter(d *Definition, webhooks Webhooks) Converter {
 	return newWebhook(d, webhooks)
 }
 
-// ConversionIsNone reports whether the conversion strategy is None, for which conversion changes only the apiVersion.
+// ConversionIsNone reports whether the conversion strategy is None, with which a conversion changes only the apiVersion.
 func (d *Definition) ConversionIsNone() bool { return d.conversion.Get("strategy").Text() != "Webhook" }
 
 // noneConverter implements the conversion strategy None, which changes only the apiVersion.

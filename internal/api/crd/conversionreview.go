@@ -20,14 +20,14 @@ import (
 // v1beta1, and returns the converted objects.
 type reviewSender func(c *webhookConverter, ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error)
 
-// reviewSenders maps each supported version of ConversionReview to the function that sends it.
+// reviewSenders maps each supported version of ConversionReview to the method that sends it.
 var reviewSenders = map[string]reviewSender{
 	apiextensionsv1.SchemeGroupVersion.Version:      (*webhookConverter).sendV1Review,
 	apiextensionsv1beta1.SchemeGroupVersion.Version: (*webhookConverter).sendV1beta1Review,
 }
 
-// firstSupportedSender returns the function for the first supported version in a list of conversionReviewVersions. It returns
-// an error if none of them is supported.
+// firstSupportedSender returns the entry of reviewSenders for the first supported item of versions, which are
+// conversionReviewVersions. It returns an error if no item is supported.
 func firstSupportedSender(versions document.Value) (reviewSender, error) {
 	for _, version := range versions.Items() {
 		if send, ok := reviewSenders[version.Text()]; ok {
@@ -93,7 +93,8 @@ func (c *webhookConverter) call(ctx context.Context, review, answer runtime.Obje
 	return &unavailableError{err}
 }
 
-// resultError returns nil if the result of a ConversionReview is Success; otherwise an error with the result's message.
+// resultError returns nil if result, that of a ConversionReview, has the status Success, and an error with the result's message
+// for any other status.
 func resultError(result metav1.Status) error {
 	switch {
 	case result.Status == metav1.StatusSuccess:

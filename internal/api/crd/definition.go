@@ -21,7 +21,7 @@ type Definition struct {
 	Group                 string
 	Namespaced            bool
 	PreserveUnknownFields bool
-	// RequestedNames is spec.names; AcceptedNames is status.acceptedNames.
+	// RequestedNames are spec.names; AcceptedNames are status.acceptedNames.
 	RequestedNames, AcceptedNames Names
 	Versions                      []Version
 	conversion                    document.Value
@@ -52,15 +52,15 @@ type Version struct {
 	scale        *api.ScalePaths
 	columns      []encoding.CustomColumn
 	selectable   []string
-	// Schema is the field schema as unparsed JSON. Two schemas can be compared with document.Equal; openSchema parses one.
+	// Schema is the field schema as unparsed JSON. document.Equal compares two schemas; openSchema parses a schema.
 	Schema document.Value
 }
 
 // schemaPath is the path of the schemas of all versions in a CustomResourceDefinition.
 var schemaPath = []string{"spec", "versions", fastdoc.AnyItem, "schema"}
 
-// ParseStored parses the CustomResourceDefinition at a path inside a stored object; the empty path is the object itself. The
-// schemas remain unparsed.
+// ParseStored parses the CustomResourceDefinition at path inside object, a stored object; an empty path means the object
+// itself. The schemas remain unparsed.
 func ParseStored(object *watchcache.Object, path ...string) (*Definition, error) {
 	doc, err := fastdoc.ParseJSONWithBase(object.Text(), document.Limits{MaxBytes: -1}, document.Value{}, slices.Concat(path, schemaPath)...)
 	if err != nil {
@@ -102,7 +102,7 @@ func stringItems(list document.Value) (all []string) {
 	return all
 }
 
-// Equal reports whether n and other have the same names; the order of short names and categories matters.
+// Equal reports whether n and other contain the same names, with the short names and the categories in the same order.
 func (n Names) Equal(other Names) bool {
 	return n.Plural == other.Plural && n.Singular == other.Singular && n.Kind == other.Kind && n.ListKind == other.ListKind &&
 		slices.Equal(n.ShortNames, other.ShortNames) && slices.Equal(n.Categories, other.Categories)
@@ -214,7 +214,7 @@ func (d *Definition) Version(name string) *Version {
 	return nil
 }
 
-// rawCondition returns the condition of a type as a document; an absent value if there is none.
+// rawCondition returns the condition whose type is name as a document; an absent value if there is none.
 func (d *Definition) rawCondition(name string) document.Value {
 	for _, c := range d.conditions.Items() {
 		if c.Get("type").Text() == name {
@@ -224,10 +224,10 @@ func (d *Definition) rawCondition(name string) document.Value {
 	return document.Value{}
 }
 
-// IsTrue reports whether the condition of a type exists with the status True.
+// IsTrue reports whether the definition has the given condition with the status True.
 func (d *Definition) IsTrue(condition string) bool { return d.HasStatus(condition, "True") }
 
-// HasStatus reports whether the condition of a type exists with the given status.
+// HasStatus reports whether the definition has the given condition with the given status.
 func (d *Definition) HasStatus(condition, status string) bool {
 	return d.rawCondition(condition).Get("status").Text() == status
 }

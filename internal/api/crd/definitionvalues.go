@@ -151,15 +151,15 @@ func (definitionValues) ValidateSubresource(_ string, obj, live document.Value) 
 	return append(updateErrors(obj, live), validation.ValidateUpdateCustomResourceDefinitionStatus(now, before)...)
 }
 
-// updateErrors returns the errors of an update's metadata. Kubernetes' validation of CustomResourceDefinitions reports some
-// of them again, so that clients receive these errors twice, as from kube-apiserver.
+// updateErrors returns the errors of an update's metadata. Kubernetes' validation of CustomResourceDefinitions reports some of
+// them again, so clients receive these errors twice, as from kube-apiserver.
 func updateErrors(obj, live document.Value) field.ErrorList {
 	general, _ := builtin.CheckMetadata(obj, live, false)
 	return general
 }
 
-// decodingError returns an internal error for a CustomResourceDefinition that cannot be decoded. It is unexpected, because
-// requests are decoded before validation.
+// decodingError returns an internal error for a CustomResourceDefinition that cannot be decoded. This does not happen for
+// requests, which are decoded before validation.
 func decodingError(err error) field.ErrorList {
 	return field.ErrorList{field.InternalError(nil, err)}
 }

@@ -92,8 +92,8 @@ func withStoredVersion(obj document.Value) document.Value {
 	return obj.With("status", status.With("storedVersions", stringList(append(stringItems(versions), now))))
 }
 
-// MarkDeleted returns a CustomResourceDefinition with deletionTimestamp, CleanupFinalizer and the condition Terminating; ok
-// is false if it has a deletionTimestamp already.
+// MarkDeleted returns a CustomResourceDefinition with deletionTimestamp, CleanupFinalizer and the condition Terminating; ok is
+// false if doc has a deletionTimestamp already.
 func MarkDeleted(doc document.Value, now time.Time) (_ document.Value, ok bool) {
 	metadata := doc.Get("metadata")
 	if !metadata.Get("deletionTimestamp").IsAbsent() {

@@ -51,8 +51,8 @@ func (d *Definition) acceptNames(t takenNames) (Names, Condition) {
 
 func inUseMessage(name string) string { return fmt.Sprintf("%q is already in use", name) }
 
-// shortNameConflicts returns a message for each requested short name that another CustomResourceDefinition uses. If there is
-// any, none of the requested short names is accepted.
+// shortNameConflicts returns a message for each requested short name that another CustomResourceDefinition uses. If it returns
+// any message, none of the requested short names is accepted.
 func (d *Definition) shortNameConflicts(t takenNames) (conflicts []string) {
 	for _, name := range d.RequestedNames.ShortNames {
 		if !slices.Contains(d.AcceptedNames.ShortNames, name) && t.resources[name] {
@@ -62,7 +62,7 @@ func (d *Definition) shortNameConflicts(t takenNames) (conflicts []string) {
 	return conflicts
 }
 
-// aggregate joins messages in the format of apimachinery's aggregate errors.
+// aggregate joins texts, error messages, in the format of apimachinery's aggregate errors.
 func aggregate(texts []string) string {
 	if len(texts) == 1 {
 		return texts[0]

@@ -11,8 +11,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// SchemaHash returns a hash of the schema of a version and of spec.preserveUnknownFields, which determine the result of
-// [Resource.OpenAPI]. It is zero if there is no such version.
+// SchemaHash returns a hash of the schema of the given version and of spec.preserveUnknownFields, which determine the result of
+// [Resource.OpenAPI]. It returns zero if there is no such version.
 func (r *Resource) SchemaHash(version string) [sha256.Size]byte {
 	v := r.at(version)
 	if v == nil {
@@ -21,8 +21,9 @@ func (r *Resource) SchemaHash(version string) [sha256.Size]byte {
 	return v.hash()
 }
 
-// OpenAPI returns the schema of a version for publication in OpenAPI v2 or v3, without apiVersion, kind and metadata. It
-// returns nil if the fields must not be published, because clients reject fields that a published schema does not define.
+// OpenAPI returns the schema of the given version for publication in OpenAPI v2 (if isV2 is set) or v3, without apiVersion,
+// kind and metadata. It returns nil if the fields must not be published, because clients reject fields that a published schema
+// does not define.
 func (r *Resource) OpenAPI(version string, isV2 bool) (*spec.Schema, error) {
 	v := r.at(version)
 	if v == nil {

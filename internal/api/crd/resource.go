@@ -31,8 +31,8 @@ type Resource struct {
 	storageVersion string // storageVersion caches Definition.StorageVersion, which searches all versions.
 	versions       map[string]*compiledVersion
 	converter      Converter // converter is nil for a previous generation of a CustomResourceDefinition.
-	// currentSince is a storage revision: all objects with a later revision were written with this Definition. It is
-	// math.MaxInt64 if no such revision is known.
+	// currentSince is a storage revision: all objects with a revision greater than currentSince were written with this
+	// Definition. It is math.MaxInt64 if no such revision is known.
 	currentSince atomic.Int64
 }
 
@@ -76,7 +76,7 @@ func scaleText(s *api.ScalePaths) string {
 	return strings.Join([]string{jsonPath(s.Replicas), jsonPath(s.StatusReplicas), jsonPath(s.Selector)}, " ")
 }
 
-// jsonPath formats a path like the JSON paths in CustomResourceDefinitions, such as .spec.replicas; "" if the path is nil.
+// jsonPath formats path like the JSON paths in CustomResourceDefinitions, such as .spec.replicas; "" if the path is nil.
 func jsonPath(path []string) string {
 	if path == nil {
 		return ""
@@ -142,14 +142,14 @@ func (d *Definition) IsServedBy(kind *api.Kind) bool {
 	return of.UID == d.UID && of.Generation == d.Generation && of.AcceptedNames.Equal(d.AcceptedNames) && kind.Terminating == d.Terminating
 }
 
-// MarkCurrent records that every object with a revision greater than the given one was written with this definition. At the
-// storage version such objects are served as they are stored.
+// MarkCurrent records that every object with a revision greater than revision was written with this definition. Requests at the
+// storage version receive such objects as they are stored.
 func (r *Resource) MarkCurrent(revision storage.Revision) { r.currentSince.Store(int64(revision)) }
 
 // MarkStale reverts MarkCurrent: every object may have been written with an earlier generation of the definition.
 func (r *Resource) MarkStale() { r.currentSince.Store(math.MaxInt64) }
 
-// IsMarkedCurrent reports whether MarkCurrent was called since the last MarkStale.
+// IsMarkedCurrent reports whether MarkCurrent was called after the last call of MarkStale.
 func (r *Resource) IsMarkedCurrent() bool { return r.currentSince.Load() != math.MaxInt64 }
 
 // at returns the version with the given name; nil if there is none.
@@ -157,7 +157,7 @@ func (r *Resource) at(version string) *compiledVersion { return r.versions[versi
 
 var errNoVersion = errors.New("the definition does not have this version")
 
-// typeAt returns the compiled schema of a version. If there is no such version, the error is errNoVersion.
+// typeAt returns the compiled schema of the given version. If there is no such version, the error is errNoVersion.
 func (r *Resource) typeAt(version string) (*structural.Type, error) {
 	v := r.at(version)
 	if v == nil {
@@ -200,7 +200,7 @@ func (r *Resource) Values(version string) (strategy.Values, error) {
 	return values{t}, nil
 }
 
-// Columns returns the printer columns of a version; the default columns if there is no such version.
+// Columns returns the printer columns of the given version; the default columns if there is no such version.
 func (r *Resource) Columns(version string) (*encoding.Columns, error) {
 	v := r.at(version)
 	if v == nil {
@@ -209,8 +209,8 @@ func (r *Resource) Columns(version string) (*encoding.Columns, error) {
 	return v.columns()
 }
 
-// SelectableFields returns the paths, such as spec.color, of the selectableFields of a version. They do not include
-// metadata.name and metadata.namespace, which are always selectable.
+// SelectableFields returns the paths, such as spec.color, of the selectableFields of the given version. The result does not
+// include metadata.name and metadata.namespace, which are always selectable.
 func (r *Resource) SelectableFields(version string) []string {
 	if v := r.at(version); v != nil {
 		return v.selectable
@@ -218,7 +218,7 @@ func (r *Resource) SelectableFields(version string) []string {
 	return nil
 }
 
-// Schema returns the openAPIV3Schema of a version; an absent value if there is none.
+// Schema returns the openAPIV3Schema of the given version; an absent value if there is none.
 func (r *Resource) Schema(version string) (document.Value, error) {
 	v := r.at(version)
 	if v == nil {
@@ -249,13 +249,13 @@ func (r *Resource) FromStorageAll(stored []document.Value, version string) ([]do
 	return r.ConvertAll(context.Background(), stored, version)
 }
 
-// ConvertAll is FromStorageAll with a context. Objects are pruned and defaulted at their stored version, and converted
-// if the requested version differs.
+// ConvertAll is FromStorageAll with a context. Each object is pruned and defaulted at the version at which it is stored, and
+// converted to version if that is a different version.
 func (r *Resource) ConvertAll(ctx context.Context, stored []document.Value, version string) ([]document.Value, error) {
 	var (
 		to        = r.Group + "/" + version
 		all       []document.Value
-		others    []int // positions, in the slice all, of the objects that must be converted
+		others    []int // indexes in the slice all of the objects that must be converted
 		toConvert []document.Value
 		last      error // error of the first object that could not be read; later objects are not read
 	)
@@ -283,7 +283,7 @@ func (r *Resource) ConvertAll(ctx context.Context, stored []document.Value, vers
 	return all, last
 }
 
-// readStored returns a stored object, pruned and defaulted with the current schema of the version at which it is stored.
+// readStored returns the object stored, pruned and defaulted with the current schema of the version at which it is stored.
 func (r *Resource) readStored(stored document.Value) (document.Value, error) {
 	apiVersion := stored.Get("apiVersion").Text()
 	t, err := r.typeAt(path.Base(apiVersion))
@@ -296,8 +296,8 @@ func (r *Resource) readStored(stored document.Value) (document.Value, error) {
 	return pruneAndDefault(t, stored), nil
 }
 
-// pruneAndDefault returns a stored object, pruned and defaulted with the current schema. An object that cannot be decoded
-// with this schema is returned unchanged; validation rejects it on the next write.
+// pruneAndDefault returns the object stored, pruned and defaulted with the current schema t. It returns an object that cannot
+// be decoded with t unchanged; validation rejects that object on its next write.
 func pruneAndDefault(t *structural.Type, stored document.Value) document.Value {
 	doc, _, err := t.Decode(stored)
 	if err != nil {
@@ -324,8 +324,8 @@ func (r *Resource) RoundTripped(doc document.Value) document.Value {
 	return read
 }
 
-// ToStorage implements strategy.StorageConverter. It sets the defaults of the storage version in an object that it converts
-// from another version.
+// ToStorage implements strategy.StorageConverter. If doc has another version than the storage version, ToStorage converts it
+// and sets the defaults of the storage version.
 func (r *Resource) ToStorage(doc document.Value) (document.Value, error) {
 	from := doc.Get("apiVersion").Text()
 	stored, err := r.Convert(doc, from, r.Group+"/"+r.storageVersion)
@@ -372,8 +372,8 @@ func (r *Resource) Convert(doc document.Value, from, to string) (document.Value,
 	return converted[0], nil
 }
 
-// convert returns objects converted to another version and pruned. If an object cannot be converted, it returns the results
-// for the objects before it, and the error.
+// convert returns the objects in all converted to the apiVersion to, and pruned. If an object cannot be converted, convert
+// returns the error and the results for the objects before that object.
 func (r *Resource) convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	t, err := r.typeAt(path.Base(to))
 	if err != nil {

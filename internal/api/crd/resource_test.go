@@ -24,7 +24,7 @@ const twoVersions = widgetNames + `, scope: Cluster, versions: [
   {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer}, old: {type: integer}}}}},
   {name: v2, served: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer}, new: {type: integer, default: 5}}}}}]`
 
-// webhookConversion is the part of the spec that sets the conversion strategy Webhook.
+// webhookConversion is the part of a spec that sets the conversion strategy Webhook.
 const webhookConversion = `, conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: "https://hooks.example.com"}}}`
 
 func widget(t *testing.T, version, name, fields string) document.Value {
@@ -65,8 +65,8 @@ func TestConversionNone(t *testing.T) {
 	}
 }
 
-// TestMarkCurrent checks that, after MarkCurrent, an object is served without conversion only if it is requested at the
-// storage version and its revision is later than the marked one.
+// TestMarkCurrent checks that, after MarkCurrent(revision), an object is served without conversion only if it is requested at
+// the storage version and its revision is greater than the argument of MarkCurrent.
 func TestMarkCurrent(t *testing.T) {
 	r := NewResource(parse(t, twoVersions, acceptedNames), nil, nil)
 	isCurrent := func(revision storage.Revision, version string) bool { return r.IsServedAsStored(revision, version) }
@@ -99,7 +99,8 @@ func TestCompiledSchemasAreReused(t *testing.T) {
 }
 
 // webhookFunc is a conversion webhook that changes only the apiVersion. It rejects a review that contains an object with the
-// name rejected; the function, called with the names of the objects, can make the call itself fail.
+// name "rejected". The function receives the names of the objects in each review; if it returns an error, the call of the
+// webhook fails with that error.
 type webhookFunc func(names []string) error
 
 func (f webhookFunc) Call(_ context.Context, _ *webhookclient.Target, review, answer runtime.Object) error {

@@ -26,7 +26,7 @@ func (d *Definition) Decide(group []*Definition) (Names, []Condition) {
 	return got, d.nextConditions(accepted)
 }
 
-// nextConditions returns the given condition NamesAccepted, and the conditions that follow from it and from the definition.
+// nextConditions returns accepted, the condition NamesAccepted, and the conditions that follow from it and from the definition.
 func (d *Definition) nextConditions(accepted Condition) []Condition {
 	return append([]Condition{accepted, d.establishedCondition(accepted)}, d.approvalCondition()...)
 }
@@ -51,8 +51,8 @@ func (d *Definition) approvalCondition() []Condition {
 	}
 }
 
-// Condition returns the condition of a type from the definition's status. If there is no such condition, the field True of the
-// result is false, and the reason and message are empty.
+// Condition returns the condition whose type is name from the definition's status. If there is no such condition, the field
+// True of the result is false, and the reason and message are empty.
 func (d *Definition) Condition(name string) Condition {
 	c := d.rawCondition(name)
 	return Condition{name, c.Get("status").Text() == "True", c.Get("reason").Text(), c.Get("message").Text()}
@@ -70,7 +70,7 @@ func (d *Definition) HasConditions(conditions []Condition) bool {
 }
 
 // establishedCondition returns the condition Established; accepted is the condition NamesAccepted. A definition that is
-// established remains established.
+// established already remains established.
 func (d *Definition) establishedCondition(accepted Condition) Condition {
 	switch {
 	case d.IsTrue(Established):

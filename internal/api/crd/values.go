@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// values implements strategy.Values for custom resources. kube-apiserver decodes only the metadata of custom resources into
-// a Go struct, so that only metadata drops empty fields when it is encoded again.
+// values implements strategy.Values for custom resources. kube-apiserver decodes only the metadata of custom resources into a
+// Go struct, so only metadata loses empty fields when it is encoded again.
 type values struct{ *structural.Type }
 
 // DecodeWith decodes a document as Decode does. The options are ignored: 1.0 is never an integer in a custom resource.

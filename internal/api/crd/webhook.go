@@ -70,8 +70,8 @@ func newWebhook(d *Definition, webhooks Webhooks) *webhookConverter {
 	return c
 }
 
-// Convert implements Converter. It sends all objects in one ConversionReview. If that fails, it sends each object
-// separately, as Kubernetes does, to find the object that cannot be converted.
+// Convert implements Converter. It sends all objects in one ConversionReview. If this review fails, Convert sends one
+// ConversionReview per object, as Kubernetes does, to find the object that cannot be converted.
 func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	converted, err := c.convertTogether(ctx, all, to)
 	if err == nil || len(all) == 1 || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
@@ -87,8 +87,8 @@ func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to
 	return converted, nil
 }
 
-// convertTogether converts objects with one ConversionReview, and returns either all of them or an error. A single object
-// that consists only of apiVersion and kind is converted without a call to the webhook.
+// convertTogether converts all objects with one ConversionReview, and returns either all converted objects or an error. A
+// single object that consists only of apiVersion and kind is converted without a call to the webhook.
 func (c *webhookConverter) convertTogether(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	if len(all) == 1 && hasOnlyType(all[0]) {
 		return noneConverter{}.Convert(ctx, all, to)
@@ -131,8 +131,8 @@ func kindText(doc document.Value) string {
 	return schema.FromAPIVersionAndKind(doc.Get("apiVersion").Text(), doc.Get("kind").Text()).String()
 }
 
-// send sends objects to the webhook in one ConversionReview and returns the parsed response, which has the same number of
-// objects.
+// send sends the objects in all to the webhook in one ConversionReview. It returns the converted objects, which have the same
+// number and order.
 func (c *webhookConverter) send(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	if c.err != nil {
 		return nil, &unavailableError{c.err}
@@ -159,7 +159,8 @@ func (c *webhookConverter) send(ctx context.Context, all []document.Value, to st
 	return converted, nil
 }
 
-// checkType returns an error if a converted object does not have the requested apiVersion or the kind of the original.
+// checkType returns an error if converted does not have the apiVersion to, or does not have the kind of doc, the original
+// object.
 func checkType(doc, converted document.Value, to string) error {
 	if converted.Kind() != document.Map {
 		return fmt.Errorf("expected an object, received a %s", converted.Kind())

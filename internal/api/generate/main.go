@@ -124,7 +124,7 @@ func pack(schema string) ([]byte, error) {
 	return compress(header + document.NewMap(document.Field{Name: "types", Value: document.NewList(list...)}).JSON())
 }
 
-// markNeeded adds the named type, and all types that it references, to needed. Unknown types are ignored.
+// markNeeded adds the type name, and all types that it references, to needed. Unknown types are ignored.
 func markNeeded(needed map[string]bool, types map[string]document.Value, name string) {
 	t, known := types[name]
 	if !known || needed[name] {
@@ -134,7 +134,7 @@ func markNeeded(needed map[string]bool, types map[string]document.Value, name st
 	visitReferences(t, func(name string) { markNeeded(needed, types, name) })
 }
 
-// visitReferences calls visit with the name of each type that a schema references.
+// visitReferences calls visit with the name of each type that v, a schema, references.
 func visitReferences(v document.Value, visit func(name string)) {
 	switch v.Kind() {
 	case document.Map:

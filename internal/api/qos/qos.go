@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Class returns the QoS class of a pod with the given spec: Guaranteed if every container has CPU and memory limits that
-// equal its requests, BestEffort if no container has requests or limits, Burstable otherwise. Only CPU and memory are
+// Class returns the QoS class of a pod with the given spec: Guaranteed if every container has CPU and memory limits that equal
+// its requests, BestEffort if no container has requests or limits, and Burstable for all other pods. Only CPU and memory are
 // considered. Resources of the whole pod (spec.resources) take precedence over those of its containers.
 func Class(spec document.Value) string {
 	requests, limits := amounts{}, amounts{}

@@ -16,8 +16,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Values decodes, defaults and validates the objects of a kind at one version. The methods are documented at their
-// implementation for built-in kinds, [builtin.Type].
+// Values decodes, defaults and validates the objects of a kind at one version. [builtin.Type], which implements Values for
+// built-in kinds, documents the methods.
 type Values interface {
 	DecodeWith(doc document.Value, options builtin.DecodeOptions) (read document.Value, unknown []string, err error)
 	Default(doc document.Value) document.Value
@@ -44,31 +44,31 @@ type Ratcheting interface {
 // Definition is an [api.Definition] that also decodes, defaults and validates objects.
 type Definition interface {
 	api.Definition
-	// Values returns the implementation of Values for a version.
+	// Values returns the implementation of Values for the given version.
 	Values(version string) (Values, error)
 }
 
 // StorageConverter is implemented by definitions whose schema or storage version can change while objects exist.
 // Requests are processed at their own version; objects are stored at the storage version.
 type StorageConverter interface {
-	// IsServedAsStored reports whether an object that was written at a revision can be served at a version without
-	// conversion, pruning or defaulting.
+	// IsServedAsStored reports whether an object that was written at revision can be served at version without conversion,
+	// pruning or defaulting.
 	IsServedAsStored(revision storage.Revision, version string) bool
-	// FromStorage returns a stored object in the form in which it is served at a version: converted, pruned and defaulted.
+	// FromStorage returns the object stored in the form in which it is served at version: converted, pruned and defaulted.
 	FromStorage(stored document.Value, version string) (document.Value, error)
-	// FromStorageAll is FromStorage for several objects, which may share one call to a conversion webhook. If an object
-	// cannot be converted, it returns the results for the objects before it, and the error.
+	// FromStorageAll is FromStorage for several objects, which may share one call to a conversion webhook. If an object cannot
+	// be converted, FromStorageAll returns the error and the results for the objects before that object.
 	FromStorageAll(stored []document.Value, version string) ([]document.Value, error)
-	// ConvertUnpruned returns an object converted to another apiVersion, in which unknown fields are not pruned.
+	// ConvertUnpruned returns doc converted to the apiVersion to, without pruning unknown fields.
 	ConvertUnpruned(doc document.Value, to string) (document.Value, error)
-	// RoundTripped returns an object as a client will read it at the same version after it is stored: without fields that
-	// the storage version does not define. If conversion requires a webhook, it returns the object unchanged.
+	// RoundTripped returns doc in the form in which a client will read it at the version of doc after doc is stored: without
+	// fields that the storage version does not define. If conversion requires a webhook, RoundTripped returns doc unchanged.
 	RoundTripped(doc document.Value) document.Value
-	// ToStorage returns an object converted to the storage version. It may call a conversion webhook.
+	// ToStorage returns doc converted to the storage version. It may call a conversion webhook.
 	ToStorage(doc document.Value) (document.Value, error)
 }
 
-// ValuesOf returns the implementation of Values for a kind at an apiVersion.
+// ValuesOf returns the implementation of Values for k at apiVersion.
 func ValuesOf(k *api.Kind, apiVersion string) (Values, error) {
 	group, version, hasGroup := strings.Cut(apiVersion, "/")
 	if !hasGroup {
@@ -80,8 +80,8 @@ func ValuesOf(k *api.Kind, apiVersion string) (Values, error) {
 	return BuiltinValues(group, version, k.Name)
 }
 
-// BuiltinValues returns the implementation of Values for a built-in kind at a version; the core group is "". It returns an
-// error if there is no such kind or version.
+// BuiltinValues returns the implementation of Values for the built-in kind with the given group, version and kind name; the
+// core group is "". It returns an error if there is no such kind or version.
 func BuiltinValues(group, version, kind string) (Values, error) {
 	t, ok := builtin.Builtin(api.TypeName(group, version, kind))
 	if !ok {

@@ -25,7 +25,7 @@ func parseMarkers(doc *ast.CommentGroup) map[string][]string {
 	return markers
 }
 
-// mergeWords returns the words that markers.txt contains for the markers that define how a type or field merges, such as
+// mergeWords returns the words for markers.txt that stand for the markers that define how a type or field merges, such as
 // list=map for +listType=map.
 func mergeWords(markers map[string][]string) (words []string) {
 	for _, marker := range []struct{ name, word string }{

@@ -96,7 +96,7 @@ func (t *markedType) write(b *strings.Builder, pkg string) {
 	}
 }
 
-// readPackage returns the types that the Go files in a folder declare, sorted by name.
+// readPackage returns the types that the Go files in folder declare, sorted by name.
 func readPackage(folder string) ([]*markedType, error) {
 	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {

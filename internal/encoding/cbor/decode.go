@@ -71,8 +71,8 @@ func minJSONSize(body []byte) (size int) {
 }
 
 // readHead returns the argument of an item (a count, a length or a value) and the size of the item's head; ok is false if the
-// head is malformed. For an item of indefinite length the argument is 1 if it is a list or a map, which then count as not
-// empty, and 0 otherwise.
+// head is malformed. For an item of indefinite length, the argument is 1 for a list or a map, which thus count as not empty,
+// and 0 for a string.
 func readHead(body []byte) (count uint64, size int, ok bool) {
 	switch info := body[0] &^ majorMask; {
 	case info < 24:

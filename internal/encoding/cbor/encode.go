@@ -34,7 +34,7 @@ const tagBase64 = 22
 // Prefix is the self-described CBOR tag (55799), with which every object and every watch event starts.
 const Prefix = "\xd9\xd9\xf7"
 
-// Append appends a document as CBOR. m determines which fields are base64 strings in JSON; it is nil if there are none.
+// Append appends v as CBOR. m determines which fields are base64 strings in JSON; it is nil if there are none.
 func Append(dst []byte, m *protobuf.Message, v document.Value) []byte {
 	switch v.Kind() {
 	case document.Map:
@@ -89,7 +89,8 @@ func appendEntries(dst []byte, m *protobuf.Message, v document.Value) []byte {
 	return dst
 }
 
-// appendDecoded appends a base64 string as a byte string; in a list or map it does so for all items or values.
+// appendDecoded appends v, a base64 string, as a byte string. If v is a list or map, it converts each item or value in this
+// way.
 func appendDecoded(dst []byte, v document.Value) []byte {
 	switch v.Kind() {
 	case document.Map:
@@ -153,7 +154,7 @@ func appendNumber(dst []byte, v document.Value) []byte {
 	return appendHead(dst, majorUint, uint64(i))
 }
 
-// appendFloat appends a float in 2, 4 or 8 bytes, the fewest that represent it exactly.
+// appendFloat appends f in 2, 4 or 8 bytes, whichever is the smallest size that represents it exactly.
 func appendFloat(dst []byte, f float64) []byte {
 	short := float32(f)
 	if float64(short) != f {

@@ -17,7 +17,7 @@ type Object struct {
 	// before ends with the name of the metadata member; it is empty if the object has no metadata.
 	before, metadata, after []byte
 	metadataFields          int
-	// managedFields, with their name, are metadata[managedStart:managedEnd].
+	// The member managedFields, including its name, is metadata[managedStart:managedEnd].
 	managedStart, managedEnd int
 }
 
@@ -35,7 +35,7 @@ func Encode(v document.Value) (*Object, error) {
 func NewObject(m *protobuf.Message, v document.Value) Object {
 	o := Object{is: protobuf.TypeOf(v)}
 	all := make([]byte, 0, v.JSONSize())
-	start, end := 0, 0 // the start and end of the metadata's members
+	start, end := 0, 0 // the offsets of the start and end of the metadata's members
 	for name, value := range v.Fields() {
 		if name == "apiVersion" || name == "kind" {
 			continue
@@ -54,7 +54,7 @@ func NewObject(m *protobuf.Message, v document.Value) Object {
 	return o
 }
 
-// appendMetadataMembers appends the members of the metadata, and records the position of managedFields in o.
+// appendMetadataMembers appends the members of metadata, and records in o the offsets of managedFields.
 func (o *Object) appendMetadataMembers(dst []byte, metadata document.Value) []byte {
 	start := len(dst)
 	for name, value := range metadata.Fields() {
@@ -89,7 +89,7 @@ func (o *Object) Append(dst []byte, typed, drop bool) []byte {
 	return append(dst, o.after...)
 }
 
-// AppendPartial appends an object that has the type as and the metadata of o; drop omits managedFields.
+// AppendPartial appends a PartialObjectMetadata that has the type typ and the metadata of o; drop omits managedFields.
 func (o *Object) AppendPartial(dst []byte, typ protobuf.Type, drop bool) []byte {
 	dst = appendHead(dst, majorMap, 3)
 	dst = appendType(dst, typ)

@@ -1,8 +1,8 @@
 // Package protobuf encodes documents as Kubernetes' protobuf, and decodes request bodies.
 //
-// Protobuf has field numbers instead of names, so that only kinds with Go types can be encoded. A [Message] is the encoding
-// of a Go type of k8s.io/api: the number and the type of each field, from its struct tags. Messages are created on first use
-// and cached.
+// Protobuf has field numbers instead of names, so only kinds with Go types can be encoded. A [Message] is the encoding of a Go
+// type of k8s.io/api: the number and the type of each field, from its struct tags. Messages are created on first use and
+// cached.
 //
 // Objects are written from the last byte to the first: the length of a message precedes its content, and is known once the
 // content is written. The bytes are equal to those of the Go types' own marshallers, which the tests compare:

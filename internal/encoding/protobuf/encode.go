@@ -73,7 +73,8 @@ func (o Object) AppendWhole(dst []byte, drop bool) []byte {
 	return AppendEnvelopeEnd(o.Append(dst, drop))
 }
 
-// AppendPartial appends, in an envelope, an object that has the type as and the metadata of o; drop omits managedFields.
+// AppendPartial appends, in an envelope, a PartialObjectMetadata that has the type typ and the metadata of o; drop omits
+// managedFields.
 func (o Object) AppendPartial(dst []byte, typ Type, drop bool) []byte {
 	dst = typ.AppendEnvelope(dst, o.MetadataSize(drop))
 	return AppendEnvelopeEnd(o.AppendMetadata(dst, drop))

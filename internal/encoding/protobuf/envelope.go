@@ -22,7 +22,7 @@ const envelopePrefix = "k8s\x00"
 // envelopeEnd is the part of an envelope after the object: an empty contentEncoding and an empty contentType.
 const envelopeEnd = "\x1a\x00\x22\x00"
 
-// EnvelopeSize returns the size in bytes of an envelope, including an object of a size.
+// EnvelopeSize returns the size in bytes of an envelope that contains an object of the given size in bytes.
 func (t Type) EnvelopeSize(object int) int {
 	own := t.size()
 	return len(envelopePrefix) + 1 + varintSize(uint64(own)) + own + 1 + varintSize(uint64(object)) + object + len(envelopeEnd)

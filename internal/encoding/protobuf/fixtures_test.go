@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/encodingtest"
 )
 
-// eachFixture runs a test for the fixtures of every kind of k8s.io/api and every release, including kinds that are not
-// served. The objects are passed as they are after a round trip through the Go types of this release.
+// eachFixture runs a test for the fixtures of every kind of k8s.io/api and every release, including kinds that are not served.
+// asJSON and asProtobuf are the object after a round trip through the Go types of this release.
 func eachFixture(t *testing.T, test func(t *testing.T, typ reflect.Type, asJSON, asProtobuf []byte)) {
 	encodingtest.Each(t, func(t *testing.T, f encodingtest.Fixture) {
 		if f.Type == nil {

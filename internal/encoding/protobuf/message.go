@@ -198,8 +198,9 @@ func isStringList(t reflect.Type) bool {
 	return marshals && !t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
-// Lookup returns, for the field with a JSON name, whether it is []byte (base64 in JSON), whether it is a map, and the message
-// of its values, which is nil for scalars. For a nil message or an unknown field it returns zero values.
+// Lookup describes the field whose JSON name is name: isBytes reports whether it is []byte (base64 in JSON), isMap whether it
+// is a map, and value is the message of its value, items or map values, which is nil for scalars. For a nil message or an
+// unknown field, Lookup returns zero values.
 func (m *Message) Lookup(name string) (isBytes, isMap bool, value *Message) {
 	if m == nil {
 		return false, false, nil

@@ -69,7 +69,8 @@ func (w *writer) decoded(s string) {
 	copy(w.room(len(decoded)), decoded)
 }
 
-// time writes the content of a timestamp message, truncated to a precision. The zero time is an empty message.
+// time writes the content of a timestamp message for the time s, truncated to the given precision. The zero time is an empty
+// message.
 func (w *writer) time(s string, precision time.Duration) {
 	if s == "" {
 		return
@@ -97,7 +98,7 @@ func (w *writer) intOrString(v document.Value) {
 	w.tag(1, varintType)
 }
 
-// json writes the JSON text of a value as the first field of a message; it writes nothing if the value is absent or null.
+// json writes the JSON text of v as the first field of a message; it writes nothing if v is absent or null.
 func (w *writer) json(v document.Value) {
 	if v.IsAbsent() || v.IsNull() {
 		return

@@ -26,7 +26,7 @@ const (
 	bytesType  = 2
 )
 
-// room extends the written bytes at their front by count bytes, and returns these for the caller to fill in.
+// room adds count bytes before the written bytes. It returns the added bytes, which the caller must fill in.
 func (w *writer) room(count int) []byte {
 	if w.start < count {
 		w.grow(count)
@@ -59,8 +59,8 @@ func (w *writer) varint(v uint64) {
 
 func (w *writer) tag(number, wireType int) { w.varint(uint64(number)<<3 | uint64(wireType)) }
 
-// close writes the length and the tag of a length-delimited field. Its value is everything that was written since written
-// returned before.
+// close writes the length and the tag of a length-delimited field. The field's value is all that has been written since
+// written() returned start.
 func (w *writer) close(number, start int) {
 	w.varint(uint64(w.written() - start))
 	w.tag(number, bytesType)
@@ -75,9 +75,9 @@ func (w *writer) message(m *Message, v document.Value) {
 	w.fieldIndexes = w.fieldIndexes[:places]
 }
 
-// findFields appends to fieldIndexes, for each field of a message, the index of the member of the map v with the field's
-// name, or absent. It returns the start of these indexes. Most fields are absent, so it iterates over the members of v
-// instead of the fields.
+// findFields appends to fieldIndexes, for each field of a message, the index of the member of the map v with the field's name,
+// or absent. It returns the index in fieldIndexes at which these indexes start. It iterates over the members of v instead of
+// the fields, because most fields are absent.
 func (w *writer) findFields(m *Message, v document.Value) int {
 	start := len(w.fieldIndexes)
 	for range m.fields {
@@ -97,8 +97,8 @@ func (w *writer) findFields(m *Message, v document.Value) int {
 // absent is the index in fieldIndexes of a field for which the map has no member.
 const absent = -1
 
-// fieldAt writes the field f, whose value is the member of v at index place. It writes absent fields only if their
-// cardinality is always.
+// fieldAt writes the field f, whose value is the member of v at the given index. If index is absent, it writes the field only
+// if its cardinality is always.
 func (w *writer) fieldAt(f *field, v document.Value, index int) {
 	switch {
 	case f.name == "":

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 
 var widgets = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 
-// widgetServer is a running API server with a client for widgets in the namespace default, and the warnings that the client
-// has received.
+// widgetServer is a running API server with a client for widgets in the namespace default, and a recorder of the warnings that
+// the client receives.
 type widgetServer struct {
 	config   *rest.Config
 	widgets  dynamic.ResourceInterface
@@ -147,8 +147,8 @@ func TestAddKind(t *testing.T) {
 	}
 }
 
-// apply checks that a second field manager that applies another value of the same field gets a conflict, unless it forces the
-// apply.
+// apply checks that a second field manager gets a conflict if it applies a different value to a field that the first one owns,
+// unless it forces the apply.
 func (s *widgetServer) apply(t *testing.T) {
 	t.Helper()
 	config := newWidget(t, `{"metadata":{"name":"a"},"spec":{"minAvailable":2,"unhealthyPodEvictionPolicy":"AlwaysAllow"}}`)

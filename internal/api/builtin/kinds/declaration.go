@@ -34,7 +34,7 @@ func ValidationOf(subresource string) string { return subresource + " " + Valida
 // Review is the trait of kinds such as SubjectAccessReview, whose objects are not stored and have no name.
 const Review = "review"
 
-// The names of the properties and sections of declarations, in the order that files must follow.
+// The names of the properties and sections of declarations, in the order in which files must contain them.
 var (
 	// kindNames are the names of the properties and sections of a kind.
 	kindNames = []string{
@@ -45,13 +45,13 @@ var (
 	}
 	// typeNames are the names of the properties and sections of a type.
 	typeNames = []string{"structs", Defaults, OneOfs, Validation, Warnings, Columns}
-	// sectionNames are the names of sections; the other names are properties.
+	// sectionNames are the entries of kindNames that are sections; the entries before them are properties.
 	sectionNames = kindNames[slices.Index(kindNames, Strategy):]
 )
 
 // Declaration is the declaration of a kind, or of a type whose rules kinds share, with its properties and unparsed sections.
 type Declaration struct {
-	// File and Line are the position of the declaration.
+	// File and Line are the file that contains the declaration, and the number of its first line.
 	File string
 	Line int
 	// IsKind reports whether the declaration is a kind.
@@ -130,7 +130,7 @@ func (d *Declaration) Group() string {
 	return ""
 }
 
-// Versions returns the versions of the kind to which a section applies; all versions if s is nil.
+// Versions returns the versions of the kind to which s applies; all versions if s is nil.
 func (d *Declaration) Versions(s *Section) []string {
 	if s != nil && s.Version != "" {
 		return []string{s.Version}
@@ -138,8 +138,8 @@ func (d *Declaration) Versions(s *Section) []string {
 	return d.Property("versions").Words()
 }
 
-// Structs returns the names of the Go structs to which a section applies, such as apps.v1.Deployment: for a type, the structs
-// that the type declares; for a kind, its structs at the versions of the section.
+// Structs returns the names of the Go structs to which s, a section of d, applies, such as apps.v1.Deployment: for a type, the
+// structs that the type declares; for a kind, its structs at the versions of the section.
 func (d *Declaration) Structs(s *Section) (names []string) {
 	if !d.IsKind {
 		return d.Property("structs").Words()
@@ -150,8 +150,8 @@ func (d *Declaration) Structs(s *Section) (names []string) {
 	return names
 }
 
-// StructName returns the name of a kind's Go struct at a version, such as apps.v1.Deployment or storage.v1.StorageClass (for
-// the group storage.k8s.io).
+// StructName returns the name of the Go struct of kind at the given version, such as apps.v1.Deployment or
+// storage.v1.StorageClass (for the group storage.k8s.io).
 func StructName(group, version, kind string) string {
 	first, _, _ := strings.Cut(group, ".")
 	if group == "" {
@@ -221,8 +221,8 @@ type fileParser struct {
 	errs         []error
 }
 
-// line parses a line, which begins at offset in text, the content of the file. A line of a section is added to the section
-// without parsing it.
+// line parses line, which begins at offset in text, the content of the file. It adds a line of a section to the section without
+// parsing the line.
 func (p *fileParser) line(number int, line, text string, offset int) {
 	content := strings.TrimSpace(line)
 	isBlank := content == "" || content[0] == '#'
@@ -314,8 +314,8 @@ func (d *Declaration) lastPosition(allowed []string) int {
 	return -1
 }
 
-// listEntry returns the entry of kindNames for the name of a property or section: subresourceValidation for the validation of
-// a subresource, otherwise the name itself.
+// listEntry returns the entry of kindNames that stands for name, the name of a property or section: subresourceValidation for
+// the validation of a subresource, and name itself for all other properties and sections.
 func (d *Declaration) listEntry(name string) string {
 	for _, subresource := range d.Property("subresources").Words() {
 		if name == ValidationOf(subresource) {

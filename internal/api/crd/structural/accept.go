@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// accepts reports whether a value conforms to the schema. It stops at the first error and does not allocate memory. If the
-// result is false, a [reporter] determines all errors; it must find at least one.
+// accepts reports whether v conforms to the schema. It stops at the first error and does not allocate memory. If accepts
+// returns false, a [reporter] for the same value must find at least one error.
 func (n *node) accepts(v document.Value) bool {
 	if v.IsNull() {
 		return len(n.enum) == 0 && n.acceptsNull()
@@ -42,8 +42,8 @@ func (n *node) accepts(v document.Value) bool {
 
 func (n *node) acceptsNull() bool { return n.kinds == 0 || n.kinds&null != 0 || n.nullable }
 
-// acceptsKind reports whether a value other than null has a type that the schema allows. As in kube-apiserver, a format
-// affects the result: a schema of type string with a format accepts a list.
+// acceptsKind reports whether v, which is not null and whose type is kind, has a type that the schema allows. As in
+// kube-apiserver, a format affects the result: a schema of type string with a format accepts a list.
 func (n *node) acceptsKind(kind kinds, v document.Value) bool {
 	if n.kinds&kind != 0 || n.kinds == 0 && n.format.name == "" {
 		return true
@@ -122,7 +122,7 @@ func (n *node) acceptsFields(v document.Value) bool {
 	return true
 }
 
-// acceptsCombinators reports whether a value satisfies the allOf, anyOf, oneOf and not of the schema.
+// acceptsCombinators reports whether v satisfies the allOf, anyOf, oneOf and not of the schema.
 func (n *node) acceptsCombinators(v document.Value) bool {
 	for _, all := range n.allOf {
 		if !all.accepts(v) {
@@ -135,7 +135,7 @@ func (n *node) acceptsCombinators(v document.Value) bool {
 	return n.not == nil || !n.not.accepts(v)
 }
 
-// countAccepting returns the number of nodes that accept a value. It stops counting at limit.
+// countAccepting returns the number of nodes that accept v, or limit if more nodes accept it.
 func countAccepting(nodes []*node, v document.Value, limit int) (accepted int) {
 	for _, n := range nodes {
 		if n.accepts(v) {

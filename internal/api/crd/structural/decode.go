@@ -46,7 +46,7 @@ type decoder struct {
 	metadata []string
 	// pruned contains the paths of unknown fields in the part of the object that the schema describes.
 	pruned []string
-	// embedded contains the paths of unknown fields in the metadata of embedded resources.
+	// embedded contains the paths of unknown fields in the metadata of embedded resources (x-kubernetes-embedded-resource).
 	embedded []string
 	err      error
 }
@@ -184,7 +184,7 @@ func (d *decoder) field(n *node, name string, v document.Value, declared bool) d
 	return value
 }
 
-// dropsNull reports whether a value of the schema n is a null that is to be pruned.
+// dropsNull reports whether v, a value with the schema n, is a null that decoding prunes.
 func (d *decoder) dropsNull(n *node, v document.Value) bool {
 	return v.IsNull() && !d.preserveAll && !d.preserveNulls && n != nil && !n.nullable && n.defaultValue.IsAbsent()
 }

@@ -12,7 +12,7 @@ import (
 func (t *Type) Default(doc document.Value) document.Value { return t.root.fillDefaults(doc) }
 
 // pruneDefaults prunes the default values of a node and of all nodes below it, as Decode prunes objects. keep disables the
-// pruning of the node's own default: the node is the item of a list that preserves unknown fields.
+// pruning of the node's own default; it is set for the items of a list that preserves unknown fields.
 func (t *Type) pruneDefaults(n *node, keep bool) {
 	if !n.defaultValue.IsAbsent() {
 		r := decoder{t: t, preserveNulls: true, dropInvalid: true}
@@ -29,7 +29,7 @@ func (t *Type) pruneDefaults(n *node, keep bool) {
 	}
 }
 
-// fillDefaults returns a value with the defaults of the fields inside it.
+// fillDefaults returns v with the defaults of the fields inside it.
 func (n *node) fillDefaults(v document.Value) document.Value {
 	if !n.hasFeature(defaults) {
 		return v
@@ -55,7 +55,7 @@ func (n *node) fillWith(b *fastdoc.Builder, v document.Value) document.Value {
 	return v
 }
 
-// fillFields returns a map with the defaults of its fields. It is a merge join of the map's fields with the fields that the
+// fillFields returns the map v with the defaults of its fields. It is a merge join of the map's fields with the fields that the
 // schema declares, both sorted by name.
 func (n *node) fillFields(b *fastdoc.Builder, v document.Value) document.Value {
 	change := b.Rebuild(v)
@@ -79,8 +79,8 @@ func (n *node) fillFields(b *fastdoc.Builder, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// addMissing adds a declared field that is absent from the map before the map's i-th field, if the declared field has a
-// default. declared is its index in n.fields.
+// addMissing adds the field with the index declared in n.fields, which is absent from the map, before the map's i-th field. It
+// adds nothing if the field has no default.
 func (n *node) addMissing(b *fastdoc.Builder, change *fastdoc.Rebuild, i, declared int) {
 	if f := &n.fields[declared]; !f.node.filledDefault.IsAbsent() {
 		change.Begin(i)
@@ -97,7 +97,7 @@ func (n *node) fillItems(b *fastdoc.Builder, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// fillPart returns the value of a field or an item with defaults. Null counts as absent if the schema is not nullable.
+// fillPart returns v, the value of a field or an item, with defaults. Null counts as absent if the schema is not nullable.
 func (n *node) fillPart(b *fastdoc.Builder, v document.Value) document.Value {
 	switch {
 	case n == nil:

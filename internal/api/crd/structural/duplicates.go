@@ -6,8 +6,8 @@ import (
 )
 
 // mayHaveDuplicates reports whether a value may contain a list of type set or map with duplicate or malformed items. If it
-// returns false, there are no such items; if it returns true, a listWalk determines whether there are. It does not allocate
-// memory for short lists.
+// returns false, there are no such items. If it returns true, there may be such items; a listWalk finds them. It does not
+// allocate memory for short lists.
 func (n *node) mayHaveDuplicates(v document.Value) bool {
 	if !n.hasFeature(uniqueItems) || fastdoc.IsUnparsed(v) {
 		return false
@@ -54,7 +54,8 @@ func (n *node) itemsMayHaveDuplicates(v document.Value) bool {
 	return false
 }
 
-// isDuplicate reports whether two items of a list are duplicates: equal items of a set, or items of a map with equal keys.
+// isDuplicate reports whether a and b, two items of a list, are duplicates: equal items of a set, or items of a map with equal
+// keys.
 func (n *node) isDuplicate(a, b document.Value) bool {
 	if n.list == setList {
 		return document.Equal(a, b)

@@ -73,7 +73,8 @@ func (w *embeddedWalk) resource(v document.Value) {
 	}
 }
 
-// checkString adds an error if the named field is not a non-empty string, or if problem returns a message for it.
+// checkString adds an error if v, the value of the field name, is not a non-empty string, or if problem returns a message for
+// that string.
 func (w *embeddedWalk) checkString(name string, v document.Value, problem func(string) string) {
 	if v.Kind() != document.String {
 		w.add(field.Invalid(w.at(name), v.ToGo(), "must be a string"))
@@ -104,7 +105,7 @@ func kindProblem(s string) string {
 
 func (w *embeddedWalk) add(e *field.Error) { w.errs = append(w.errs, e) }
 
-// at returns the path of the named field of the current value.
+// at returns the path of the field name of the current value.
 func (w *embeddedWalk) at(name string) *field.Path {
 	return field.NewPath(fieldBelow(w.path.String(), name))
 }

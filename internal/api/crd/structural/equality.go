@@ -44,8 +44,8 @@ func equalParts(a, b document.Value) bool {
 	return true
 }
 
-// enumerates reports whether a value equals one of the schema's enum values. As in kube-apiserver, the value is first
-// converted to the Go type of the enum value by Go's conversion rules: 1.5 becomes 1, and 97 becomes "a".
+// enumerates reports whether v equals one of the schema's enum values. As in kube-apiserver, v is first converted to the Go
+// type of the enum value by Go's conversion rules: 1.5 becomes 1, and 97 becomes "a".
 func (n *node) enumerates(v document.Value) bool {
 	return slices.ContainsFunc(n.enum, func(listed document.Value) bool {
 		switch {
@@ -94,7 +94,7 @@ func hasDuplicates(v document.Value) bool {
 	return false
 }
 
-// identity returns a string that is the same for two values if and only if the values are equal.
+// identity returns a string for v. The strings of two values are the same if and only if the values are equal.
 func identity(v document.Value) string {
 	var b strings.Builder
 	writeIdentity(&b, v)

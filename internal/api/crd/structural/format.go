@@ -14,9 +14,9 @@ type format struct {
 	accepts func(string) bool
 }
 
-// textFormats maps the names of the string formats that kube-apiserver supports, without dashes, to their functions. The
-// functions are not called through strfmt's format registry, because the registry holds a lock during the call. Formats with
-// a nil function have no exported function, and are checked through the registry.
+// textFormats maps the names of the string formats that kube-apiserver supports, without dashes, to their functions. They are
+// called directly, because strfmt's format registry holds a lock during each call. Formats for which strfmt exports no function
+// have a nil function here, and are checked through the registry.
 var textFormats = map[string]func(string) bool{
 	"bsonobjectid": strfmt.IsBSONObjectID,
 	"date":         strfmt.IsDate,

@@ -10,7 +10,7 @@ import (
 )
 
 // loader creates nodes from the schema objects of a CustomResourceDefinition, which was validated when it was written. If a
-// schema object is unusable nevertheless, err reports the first such object with its path in the schema.
+// schema object is unusable despite that validation, err reports the first such object with its path in the schema.
 type loader struct {
 	path []string
 	err  error
@@ -20,7 +20,7 @@ type loader struct {
 	rules bool
 }
 
-// load returns the node of a schema object, with the nodes of the schema objects inside it.
+// load returns the node for v, a schema object, with the nodes for the schema objects inside it.
 func (l *loader) load(v document.Value) *node {
 	n := &node{
 		nullable: v.Get("nullable").Bool(),
@@ -54,7 +54,7 @@ func (l *loader) loadKinds(n *node, v document.Value) {
 	}
 	name := v.Get("type").Text()
 	n.kinds = kindsNamed(name)
-	n.typeName = n.kinds.name() // not the variable name, which would retain the memory of the whole document
+	n.typeName = n.kinds.name() // the name is not taken from the document, because this would retain the memory of the whole document
 	if name != "" && n.kinds == 0 {
 		l.fail("type", fmt.Sprintf("expected one of %s, received %q", strings.Join(kindNames[:], ", "), name))
 	}
@@ -90,7 +90,8 @@ func (l *loader) loadAll(v document.Value, name string) (nodes []*node) {
 	return nodes
 }
 
-// loadAt returns the node of a schema object inside the current one; place is its relative path, such as properties, spec.
+// loadAt returns the node for v, a schema object inside the current schema object; place is the relative path of v, such as
+// "properties", "spec".
 func (l *loader) loadAt(v document.Value, place ...string) *node {
 	depth := len(l.path)
 	l.path = append(l.path, place...)
@@ -102,7 +103,8 @@ func (l *loader) loadAt(v document.Value, place ...string) *node {
 	return l.load(v)
 }
 
-// fail sets err, unless an earlier error is set. below is the keyword in the current schema object; "" means the object itself.
+// fail sets err, unless an earlier error is set. keyword is the keyword of the current schema object that has the problem; ""
+// means the object itself.
 func (l *loader) fail(keyword, problem string) {
 	if l.err == nil {
 		place := strings.Join(append(slices.Clone(l.path), keyword), ".")
@@ -110,7 +112,7 @@ func (l *loader) fail(keyword, problem string) {
 	}
 }
 
-// nonNullField returns the named field of a map; an absent value if the field is null.
+// nonNullField returns the field name of v, a map; an absent value if the field is null.
 func nonNullField(v document.Value, name string) document.Value {
 	if field := v.Get(name); !field.IsNull() {
 		return field
@@ -118,7 +120,8 @@ func nonNullField(v document.Value, name string) document.Value {
 	return document.Value{}
 }
 
-// limit returns the value of a size keyword, such as maxItems; noLimit if the schema does not contain the keyword.
+// limit returns the value of the size keyword name, such as maxItems; noLimit if v, a schema object, does not contain the
+// keyword.
 func limit(v document.Value, name string) int {
 	n, ok := v.Get(name).Int64()
 	if !ok {

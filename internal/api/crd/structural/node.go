@@ -141,8 +141,9 @@ func (n *node) field(name string) *node {
 	return n.additional
 }
 
-// child is like field, but is optimized for a walk over the fields of a map, which are sorted by name: next is an index into
-// n.fields, which child advances. declared reports whether the field is in properties.
+// child returns the same schema as field. It is optimized for a walk over the fields of a map in the order of their names:
+// *next is an index into n.fields, 0 at the start of the walk, which child advances. declared reports whether the field is in
+// properties.
 func (n *node) child(name string, next *int) (child *node, declared bool) {
 	for *next < len(n.fields) && n.fields[*next].name < name {
 		*next++
@@ -153,7 +154,7 @@ func (n *node) child(name string, next *int) (child *node, declared bool) {
 	return n.additional, false
 }
 
-// hasFeature reports whether the node or one of its descendants uses a feature; false for a nil node.
+// hasFeature reports whether the node or one of its descendants in the spine uses the feature w; false for a nil node.
 func (n *node) hasFeature(w feature) bool { return n != nil && n.features&w != 0 }
 
 // hasCombinators reports whether the node has allOf, anyOf, oneOf or not.

@@ -41,7 +41,8 @@ func floatLimit(v document.Value, name string) *float64 {
 	return nil
 }
 
-// quantity is a number as kube-apiserver decodes it: the int64 i if whole is set, otherwise the float64 f.
+// quantity is a number as kube-apiserver decodes it. Its value is the int64 i if whole is set, and the float64 f if whole is
+// not set.
 type quantity struct {
 	whole bool
 	i     int64
@@ -98,7 +99,7 @@ func (l *numberLimits) rangeError(role, path string) string {
 	return fmt.Sprintf("%s value must be of type %s (default format) in %s", role, l.typeName, path)
 }
 
-// accepts reports whether a number conforms to all keywords, and whether the limits themselves are in the range of the type.
+// accepts reports whether q conforms to all keywords, and whether the limits themselves are in the range of the type.
 func (l *numberLimits) accepts(q quantity) bool {
 	if !l.fits(q) {
 		return false
@@ -113,8 +114,8 @@ func (l *numberLimits) accepts(q quantity) bool {
 		(l.maximum == nil || !exceeds(q, *l.maximum, l.exclusiveMax))
 }
 
-// isMultiple reports whether a number is a multiple of a factor. As in kube-apiserver, the factor is truncated to an integer
-// if the number is an integer.
+// isMultiple reports whether q is a multiple of factor. As in kube-apiserver, factor is truncated to an integer if q is an
+// integer.
 func isMultiple(q quantity, factor float64) bool {
 	if q.whole {
 		whole := int64(factor)

@@ -6,15 +6,16 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// previous is a value before an update, for ratcheting, which ignores errors of unchanged values. known is false if the value
-// did not exist or cannot be matched: fields are matched by name, and items by their keys, in lists of type map only.
+// previous is a value before an update. It is used for ratcheting, which ignores the errors of values that an update does not
+// change. known is false if the value did not exist, or if it cannot be matched: fields are matched by name, items of lists of
+// type map by their keys, and other items not at all.
 type previous struct {
 	value document.Value
 	known bool
 }
 
-// field returns the previous value of the field with the given name. atRoot marks b as the whole object, whose apiVersion and kind
-// are never ratcheted.
+// field returns the previous value of the field with the given name. atRoot is true if p is the whole object, whose apiVersion
+// and kind are never ratcheted.
 func (p previous) field(n *node, name string, atRoot bool) previous {
 	if !p.known || atRoot && (name == "apiVersion" || name == "kind") || n.field(name) == nil {
 		return previous{}
@@ -26,7 +27,7 @@ func (p previous) field(n *node, name string, atRoot bool) previous {
 	return previous{p.value.At(i), true}
 }
 
-// items returns the previous items of a list with the schema n; the zero value if they cannot be matched.
+// items returns the items of p, a list with the schema n, by key; the zero value if items cannot be matched.
 func (p previous) items(n *node) previousItems {
 	if !p.known || p.value.Kind() != document.List || n.list != mapList || n.kinds != array || len(n.keys) == 0 || n.items == nil {
 		return previousItems{}
@@ -48,7 +49,7 @@ type previousItems struct {
 	byKey map[string]document.Value
 }
 
-// find returns the previous value of an item, which is the previous item with the same keys.
+// find returns the previous value of item: the item before the update with the same keys.
 func (p previousItems) find(item document.Value) previous {
 	if p.byKey == nil {
 		return previous{}
@@ -75,8 +76,8 @@ func (n *node) keyOf(item document.Value) (key string, ok bool) {
 	return b.String(), true
 }
 
-// isUnchanged reports whether a value equals its previous value. A map that contains fields without a schema counts as changed.
-// The order of items in lists of type map is ignored.
+// isUnchanged reports whether value equals old, its previous value. A map that contains fields without a schema counts as
+// changed. The order of items in lists of type map is ignored.
 func (n *node) isUnchanged(value, old document.Value) bool {
 	switch {
 	case value.IsNull() || old.IsNull():

@@ -14,8 +14,8 @@ import (
 // maxErrors is the maximum number of errors that are reported for one object. A body of 3 MiB can cause a million errors.
 const maxErrors = 10_000
 
-// reporter finds all errors of a value, with kube-apiserver's messages. It runs only if there is an error, so that its
-// speed is less important than that of node.accepts.
+// reporter finds all errors of a value, with kube-apiserver's messages. It runs only if there is an error, so its speed is less
+// important than that of node.accepts.
 //
 // If a value matches none of several schemas (anyOf, oneOf), kube-apiserver reports the errors of the best match: the schema
 // with the most successful checks. All methods that check values return the number of successful checks, matched; they
@@ -27,7 +27,7 @@ type reporter struct {
 	errs field.ErrorList
 }
 
-// report returns the errors of a value; old is its previous value, or absent. base is the path of the value in the object.
+// report returns the errors of v; old is its previous value, or absent. base is the path of v in the object.
 func (n *node) report(v, old document.Value, base string) field.ErrorList {
 	r := reporter{base: base}
 	r.reportValue(n, v, "", previous{old, !old.IsAbsent()})
@@ -52,7 +52,7 @@ func (r *reporter) distinct() field.ErrorList {
 	return kept
 }
 
-// add adds an error for the value at a path, unless maxErrors is reached.
+// add adds an error for the value at path, unless there are maxErrors errors already.
 func (r *reporter) add(path string, kind field.ErrorType, bad any, detail string) {
 	if len(r.errs) < maxErrors {
 		r.errs = append(r.errs, &field.Error{Type: kind, Field: r.fieldName(path), BadValue: bad, Detail: detail})
@@ -273,7 +273,7 @@ func (r *reporter) reportFields(n *node, v document.Value, path string, prev pre
 	return matched
 }
 
-// fieldBelow returns the path of the named field of the value at a path.
+// fieldBelow returns the path of the field name of the value at path.
 func fieldBelow(path, name string) string {
 	if path == "" {
 		return name

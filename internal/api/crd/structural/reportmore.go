@@ -39,13 +39,14 @@ func (r *reporter) tryNode(n *node, v document.Value, path string) trial {
 	return trial{separate.errs, matched, true}
 }
 
-// addTrial adds the errors of a trial to r, up to maxErrors, and returns the trial's number of successful checks.
+// addTrial adds the errors of t to r, until r has maxErrors errors, and returns the number of successful checks of t.
 func (r *reporter) addTrial(t trial) (matched int) {
 	r.errs = append(r.errs, t.errs[:min(len(t.errs), maxErrors-len(r.errs))]...)
 	return t.matched
 }
 
-// betterTrial returns t if it has more successful checks than best, or if best is zero; otherwise best.
+// betterTrial returns whichever of best and t has more successful checks: best if the numbers are equal, and t if best is the
+// zero value.
 func betterTrial(best, t trial) trial {
 	if !best.done || t.matched > best.matched {
 		return t

@@ -33,8 +33,8 @@ type ruleset struct {
 
 func newRuleset(schema document.Value) *ruleset { return &ruleset{schema: schema.JSON()} }
 
-// ready compiles the rules on first use, because compilation needs much time and memory. It reports whether there are rules
-// to evaluate: the library ignores rules of schemas without a type.
+// ready compiles the rules on first use, because compilation needs much time and memory. It reports whether there are rules to
+// evaluate; there may be none, because the library ignores rules of schemas without a type.
 func (r *ruleset) ready() bool {
 	r.compile.Do(func() {
 		r.schemaGo, r.err = goSchema(r.schema)
@@ -60,7 +60,8 @@ func goSchema(text string) (*apistructural.Structural, error) {
 }
 
 // checkRules appends the errors of CEL rules to errs, the errors of the schema. If errs contains errors of types or sizes,
-// the rules are not evaluated, and an error says so. The warnings are rule violations that are ratcheted.
+// checkRules does not evaluate the rules, and appends an error that says so. The warnings are rule violations that are
+// ratcheted.
 func (t *Type) checkRules(errs field.ErrorList, obj, old document.Value) (field.ErrorList, []string) {
 	if t.rules == nil || !t.rules.ready() {
 		return errs, nil

@@ -35,8 +35,8 @@ func (t *Type) checkScale(obj document.Value, specReplicas bool) (errs field.Err
 	return errs
 }
 
-// checkReplicas returns an error if the value at a path is present and is not an integer from 0 to the maximum of int32. The
-// error for other types is that of package unstructured, which requires Go maps.
+// checkReplicas returns an error if the value at path is present and is not an integer from 0 to the maximum of int32,
+// inclusive. For a value that is not an integer, it returns the error of package unstructured, which requires Go maps.
 func checkReplicas(obj document.Value, path string) field.ErrorList {
 	names := pathNames(path)
 	v, reachable := lookupPath(obj, names)
@@ -56,8 +56,8 @@ func checkReplicas(obj document.Value, path string) field.ErrorList {
 	return nil
 }
 
-// lookupPath returns the value at a path; an absent value if there is none. reachable is false if a value on the way is not a
-// map.
+// lookupPath returns the value at the path names in v; an absent value if there is none. reachable is false if a value along
+// the path is not a map.
 func lookupPath(v document.Value, names []string) (value document.Value, reachable bool) {
 	for _, name := range names {
 		if v.IsAbsent() {

@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// options are the options with which the tests compile all schemas.
+// options are the Options with which the tests compile their schemas.
 var options = Options{Group: "example.com", Version: "v1", Kind: "Thing", Namespaced: true}
 
 // testObject returns a valid object with the given spec.
@@ -19,7 +19,7 @@ func testObject(spec string) string {
 	return `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a","namespace":"b","resourceVersion":"1"},"spec":` + spec + `}`
 }
 
-// schemaOf returns an object schema with the given schema of the spec.
+// schemaOf returns the schema of an object whose field spec has the given schema.
 func schemaOf(spec string) string {
 	return `{"type":"object","properties":{"spec":` + spec + `}}`
 }
@@ -175,7 +175,8 @@ func messages(errs field.ErrorList) (all []string) {
 	return all
 }
 
-// updateTests are updates of invalid objects with the errors that validation must return; other errors are ratcheted.
+// updateTests are updates of invalid objects with the errors that validation must return; errors that are not listed are
+// ratcheted.
 var updateTests = []struct {
 	name, schema, old, now string
 	want                   []string
