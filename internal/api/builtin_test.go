@@ -121,7 +121,7 @@ func TestInvalidKinds(t *testing.T) {
 		}
 	}
 	if _, err := parseKind("kind Deployment\n    group: apps\n"); err == nil || !strings.Contains(err.Error(), `apps/deployment.kind:1: expected the property "plural"`) {
-		t.Errorf("kind file without required properties: got error %v, want one about the property plural", err)
+		t.Errorf("kind file without required properties: error = %v, want one about the property plural", err)
 	}
 }
 

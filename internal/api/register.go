@@ -97,7 +97,7 @@ func (c *registerChange) group(name string) *registeredGroup {
 
 func (c *registerChange) add(k *Kind) error {
 	if len(k.Versions) == 0 {
-		return fmt.Errorf("kind %s: expected at least one version, received none", k)
+		return fmt.Errorf("kind %s: Versions must not be empty", k)
 	}
 	g := c.group(k.Group)
 	if other := g.byName[k.Name]; other != nil && other.Resource != k.Resource {

@@ -61,10 +61,10 @@ func TestRegisterChanges(t *testing.T) {
 	}
 	taken := &Kind{Group: "example.org", Name: "Thing", Resource: "thingies", Versions: []string{"v1"}}
 	if err := r.Add(taken); err == nil || !strings.Contains(err.Error(), "already used by things.example.org") {
-		t.Errorf("Add() of a second resource with the kind Thing: got error %v, want \"already used by things.example.org\"", err)
+		t.Errorf("Add() of a second resource with the kind Thing: error = %v, want \"already used by things.example.org\"", err)
 	}
 	if err := r.Add(&Kind{Group: "example.org", Name: "Other", Resource: "others"}); err == nil {
-		t.Error("Add() of a kind without versions: got no error, want one")
+		t.Error("Add() of a kind without versions: error = nil, want an error")
 	}
 	r.Remove("example.org", "things")
 	if len(r.All()) != 0 {

@@ -34,7 +34,7 @@ func TestScaleOf(t *testing.T) {
 	}
 	bad := `{spec: {selector: {matchExpressions: [{key: a, operator: Near}]}}}`
 	if _, err := builtin(t, "deployments.apps").ScaleOf(parse(t, bad)); err == nil {
-		t.Error("ScaleOf() of an object with an invalid selector: got no error, want one")
+		t.Error("ScaleOf() of an object with an invalid selector: error = nil, want an error")
 	}
 }
 

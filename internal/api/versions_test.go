@@ -64,7 +64,7 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	if _, err := builtin(t, "pods").EngineVersions().Convert(document.NewMap(), "v1", "v2"); !errors.Is(err, apply.ErrVersionGone) {
-		t.Errorf("Convert() of a pod to v2: got error %v, want %v", err, apply.ErrVersionGone)
+		t.Errorf("Convert() of a pod to v2: error = %v, want %v", err, apply.ErrVersionGone)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestEngine(t *testing.T) {
 		t.Error("HasSubresource(\"v1\", \"scale\"): want true for Deployments and false for Pods")
 	}
 	if _, err := BodyEngine(runtimeschema.GroupVersionKind{Version: "v1", Kind: "Nothing"}, EngineOptions{}); err == nil {
-		t.Error("BodyEngine() of an unknown type: got no error, want one")
+		t.Error("BodyEngine() of an unknown type: error = nil, want an error")
 	}
 }
 

@@ -168,18 +168,18 @@ func TestOpenAPI3Hashes(t *testing.T) {
 	if err := json.Unmarshal(get(t, server, "/openapi/v3", ""), &index); err != nil {
 		t.Fatal(err)
 	}
-	now := index.Paths["apis/coordination.k8s.io/v1"].ServerRelativeURL
-	if !strings.HasPrefix(now, "/openapi/v3/apis/coordination.k8s.io/v1?hash=") {
-		t.Fatalf("serverRelativeURL in /openapi/v3: got %s, want a URL with a hash", now)
+	currentURL := index.Paths["apis/coordination.k8s.io/v1"].ServerRelativeURL
+	if !strings.HasPrefix(currentURL, "/openapi/v3/apis/coordination.k8s.io/v1?hash=") {
+		t.Fatalf("serverRelativeURL in /openapi/v3: got %s, want a URL with a hash", currentURL)
 	}
 	for _, accept := range []string{mediaJSON, mediaOpenAPI3} {
-		response, _ := fetch(t, server, "GET", now, "Accept", accept)
+		response, _ := fetch(t, server, "GET", currentURL, "Accept", accept)
 		if response.StatusCode != http.StatusOK || response.Header.Get("Cache-Control") != "public, immutable" || response.Header.Get("Expires") == "" {
 			t.Errorf("GET with the current hash: got status %s and headers %v, want 200, immutable and Expires", response.Status, response.Header)
 		}
 		response, _ = fetch(t, server, "GET", "/openapi/v3/apis/coordination.k8s.io/v1?hash=old", "Accept", accept)
-		if response.StatusCode != http.StatusMovedPermanently || response.Header.Get("Location") != now {
-			t.Errorf("GET with an old hash: got status %s and Location %s, want 301 to %s", response.Status, response.Header.Get("Location"), now)
+		if response.StatusCode != http.StatusMovedPermanently || response.Header.Get("Location") != currentURL {
+			t.Errorf("GET with an old hash: got status %s and Location %s, want 301 to %s", response.Status, response.Header.Get("Location"), currentURL)
 		}
 		response, _ = fetch(t, server, "GET", "/openapi/v3/apis/coordination.k8s.io/v1", "Accept", accept)
 		if response.Header.Get("Cache-Control") != "no-cache, private" {
@@ -201,7 +201,7 @@ func TestCompression(t *testing.T) {
 	}
 	got, err := io.ReadAll(r)
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("GET /openapi/v2: got other content with gzip than without (error %v), want the same", err)
+		t.Errorf("GET /openapi/v2 with gzip: got %d decompressed bytes and error %v, want the %d bytes of the response without gzip", len(got), err, len(want))
 	}
 	small, _ := fetch(t, server, "GET", "/version", "Accept-Encoding", "gzip")
 	if small.Header.Get("Content-Encoding") != "" {

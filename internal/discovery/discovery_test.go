@@ -72,10 +72,10 @@ func readInto(t *testing.T, name string, into any) {
 
 // TestResources compares the unaggregated discovery documents of the built-in kinds with those of kube-apiserver.
 func TestResources(t *testing.T) {
-	want := golden(t, "resources.txt", func(folder string) (lines []string) {
+	want := golden(t, "resources.txt", func(dir string) (lines []string) {
 		for _, name := range servedVersions() {
 			var list metav1.APIResourceList
-			readInto(t, filepath.Join(folder, "api/discovery", name+".json"), &list)
+			readInto(t, filepath.Join(dir, "api/discovery", name+".json"), &list)
 			lines = append(lines, listLines(list)...)
 		}
 		return lines
@@ -103,9 +103,9 @@ func TestAggregated(t *testing.T) {
 		name := strings.ReplaceAll(gv, "/", "__")
 		return isServed(line) && (gv == "/v1" || slices.Contains(servedVersions(), "apis__"+name))
 	}
-	recorded := golden(t, "aggregated.txt", func(folder string) []string {
+	recorded := golden(t, "aggregated.txt", func(dir string) []string {
 		var list apidiscoveryv2.APIGroupDiscoveryList
-		readInto(t, filepath.Join(folder, "api/discovery/aggregated_v2.json"), &list)
+		readInto(t, filepath.Join(dir, "api/discovery/aggregated_v2.json"), &list)
 		return aggregatedLines(list)
 	})
 	groups := groupsOf(api.Builtin(), testSubresources)

@@ -32,7 +32,7 @@ func TestDocumentsAreReused(t *testing.T) {
 		t.Error("document of example.org/v1 after adding a kind of another group: got a new page or hash, want the cached page with the same hash")
 	}
 	if _, err := two.document3("apis/example.com/v1", mediaJSON); err != nil {
-		t.Errorf("document of the added kind: got error %v, want none", err)
+		t.Errorf("document of the added kind: error = %v, want nil", err)
 	}
 }
 
@@ -59,7 +59,7 @@ func TestDocumentHash(t *testing.T) {
 		"unset option":      func(_ *api.Kind, o *Options, _ *definitionStub) { o.Unset = true },
 	} {
 		if hash(change) == same {
-			t.Errorf("documentHash() after a change of %s: got the same hash, want another", what)
+			t.Errorf("documentHash() after a change of %s: got %s, want a hash that differs from the hash before the change", what, same)
 		}
 	}
 	for what, change := range map[string]func(k *api.Kind, o *Options, d *definitionStub){
@@ -68,7 +68,7 @@ func TestDocumentHash(t *testing.T) {
 		"server address":  func(_ *api.Kind, o *Options, _ *definitionStub) { o.Address = "elsewhere" },
 	} {
 		if hash(change) != same {
-			t.Errorf("documentHash() after a change of %s, which documents do not contain: got another hash, want the same", what)
+			t.Errorf("documentHash() after a change of %s, which documents do not contain: got %s, want %s", what, hash(change), same)
 		}
 	}
 }

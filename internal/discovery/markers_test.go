@@ -42,7 +42,7 @@ func TestInvalidMarkers(t *testing.T) {
 		"a.B\n\tc default=TCP":   "invalid character",
 	} {
 		if _, err := parseMarkers(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("parseMarkers(%q): got error %v, want %q", text, err, want)
+			t.Errorf("parseMarkers(%q): error = %v, want %q", text, err, want)
 		}
 	}
 }

@@ -39,8 +39,8 @@ func documentNames3(all []*api.Kind) []string {
 	return slices.Compact(names)
 }
 
-// paths returns the paths that the document with the given name describes, and the GroupVersion of the document, which is empty for
-// discovery documents.
+// paths returns the paths that the document with the given name describes, and the GroupVersion of the document, which is empty
+// for discovery documents.
 func (o *openAPI3Builder) paths(name string) ([]*path, schema.GroupVersion) {
 	parts := strings.Split(name, "/")
 	gv := schema.GroupVersion{}
@@ -101,8 +101,8 @@ func (p *path) definitions() (names []string) {
 	return names
 }
 
-// encode returns the definition with the given name as JSON, for the document of gv. The definition of a type that belongs to every
-// group, such as DeleteOptions, lists only its kinds in the core group and in gv.
+// encode returns the definition with the given name as JSON, for the document of gv. The definition of a type that belongs to
+// every group, such as DeleteOptions, lists only its kinds in the core group and in gv.
 func (o *openAPI3Builder) encode(j *jsonWriter, name string, gv schema.GroupVersion) []byte {
 	if text := o.encodedDefinitions[name]; text != nil {
 		return text

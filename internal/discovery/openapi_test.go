@@ -61,17 +61,17 @@ func servedDocuments3(t *testing.T) map[string]map[string]any {
 }
 
 // compare compares the hashes of got with file, a golden file that contains the hashes of kube-apiserver's parts. With the flag
-// -kubernetes, it also compares got with the parts that oracle reads from a folder of k8s.io/kubernetes, and reports each
+// -kubernetes, it also compares got with the parts that oracle reads from a directory of k8s.io/kubernetes, and reports each
 // difference.
-func compare(t *testing.T, file string, got documentParts, oracle func(folder string) documentParts) {
+func compare(t *testing.T, file string, got documentParts, oracle func(dir string) documentParts) {
 	t.Helper()
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		lines = append(lines, name+" "+hash(got[name]))
 	}
-	compareLines(t, lines, golden(t, file, func(folder string) []string {
+	compareLines(t, lines, golden(t, file, func(dir string) []string {
 		var lines []string
-		want := oracle(folder)
+		want := oracle(dir)
 		for _, name := range slices.Sorted(maps.Keys(got)) {
 			lines = append(lines, name+" "+hash(want[name]))
 			reportDifferences(name, got[name], want[name], func(text string) { t.Error(text) })
@@ -82,8 +82,8 @@ func compare(t *testing.T, file string, got documentParts, oracle func(folder st
 
 // TestOpenAPI2 compares the OpenAPI v2 document of the built-in kinds with that of kube-apiserver.
 func TestOpenAPI2(t *testing.T) {
-	compare(t, "openapi2.txt", partsOf(servedDocument2(t)), func(folder string) documentParts {
-		return partsOf(readJSON(t, filepath.Join(folder, "api/openapi-spec/swagger.json")))
+	compare(t, "openapi2.txt", partsOf(servedDocument2(t)), func(dir string) documentParts {
+		return partsOf(readJSON(t, filepath.Join(dir, "api/openapi-spec/swagger.json")))
 	})
 }
 
@@ -108,10 +108,10 @@ func TestOpenAPI3(t *testing.T) {
 		}
 		return out
 	}
-	compare(t, "openapi3.txt", once(all), func(folder string) documentParts {
+	compare(t, "openapi3.txt", once(all), func(dir string) documentParts {
 		want := documentParts{}
 		for _, name := range documentNames3(api.Builtin()) {
-			file := filepath.Join(folder, "api/openapi-spec/v3", strings.ReplaceAll(name, "/", "__")+"_openapi.json")
+			file := filepath.Join(dir, "api/openapi-spec/v3", strings.ReplaceAll(name, "/", "__")+"_openapi.json")
 			for part, v := range partsOf(readJSON(t, file)) {
 				want[name+" "+part] = v
 			}
@@ -180,7 +180,7 @@ func TestTakeOverIsDeclared(t *testing.T) {
 		operations := paths["/apis/apps/v1/namespaces/{namespace}"+path].(map[string]any)
 		text := fmt.Sprint(operations["patch"])
 		if strings.Contains(text, "name:takeOver") != want || strings.Contains(fmt.Sprint(operations["put"]), "takeOver") {
-			t.Errorf("parameter takeOver in PATCH %s: want %t, and false in PUT; got PATCH %s", path, want, text)
+			t.Errorf("%s: operation PATCH = %s, want it to declare takeOver: %t; want operation PUT not to declare it", path, text, want)
 		}
 	}
 	if text := fmt.Sprint(servedDocument2(t)["parameters"]); !strings.Contains(text, "takeOver") {

@@ -84,7 +84,7 @@ func TestPartialProtobuf(t *testing.T) {
 	}
 	_, err := AppendObject(nil, View{Format: Format{Encoding: Protobuf}}, text)
 	if !apierrors.IsNotAcceptable(err) {
-		t.Errorf("AppendObject() of the whole object: error %v, want status 406", err)
+		t.Errorf("AppendObject() of the whole object: error = %v, want status 406", err)
 	}
 }
 

@@ -53,7 +53,7 @@ func (e *encoded) AppendJSONWithoutManagedFields(dst []byte) []byte {
 
 func (e *encoded) countJSON() {
 	if e.binary {
-		e.t.Error("an event in a binary encoding was encoded from JSON, want the cached encoding to be used")
+		e.t.Error("the encoder called AppendJSON for an event in a binary encoding, want only calls of As")
 	}
 	e.uses[JSON]++
 }
@@ -70,7 +70,7 @@ func (e *encoded) As(f *watchcache.Form) (any, error) {
 		e.uses[CBOR]++
 		return e.cbor, nil
 	}
-	e.t.Error("As() was called for another form, want only the forms of the whole object")
+	e.t.Error("As() was called for an unknown form, want only protobufForm and cborForm")
 	return nil, errors.New("no such form")
 }
 
@@ -92,10 +92,10 @@ func TestWatchersShareEncodings(t *testing.T) {
 					t.Fatal(err)
 				}
 				if len(o.uses) != 1 || o.uses[media] != 1 {
-					t.Errorf("%s: the event uses the encodings %v, want only its own, once", name, o.uses)
+					t.Errorf("%s: numbers of uses of the encodings = %v, want 1 use of %v only", name, o.uses, media)
 				}
 				if allocated := testing.AllocsPerRun(100, func() { _, _ = events.Append(frame[:0], "ADDED", o) }); allocated > 0 {
-					t.Errorf("%s: another watcher allocates %v times, want 0", name, allocated)
+					t.Errorf("%s: second Append() of the event: got %v allocations, want 0", name, allocated)
 				}
 			}
 		}

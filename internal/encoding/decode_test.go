@@ -50,7 +50,7 @@ func TestDecodeLimitsMemory(t *testing.T) {
 				t.Errorf("Decode() = %v, want an error with %q", err, bomb.want)
 			}
 			if took := after.TotalAlloc - before.TotalAlloc; took > 4*uint64(len(bomb.body)) {
-				t.Errorf("rejecting a body of %d bytes allocated %d bytes, want at most 4 times the body", len(bomb.body), took)
+				t.Errorf("Decode() of a body of %d bytes allocated %d bytes, want at most %d", len(bomb.body), took, 4*len(bomb.body))
 			}
 		})
 	}

@@ -42,7 +42,7 @@ func TestEncodings(t *testing.T) {
 		claim(e, e.StreamType)
 		claim(e, string(e.ApplyType))
 		if ForMediaType(e.MediaType) != e || e.ApplyType != "" && ForApply(e.ApplyType) != e {
-			t.Errorf("%s: ForMediaType() or ForApply() does not return the encoding for its media types", e)
+			t.Errorf("ForMediaType(%q), ForApply(%q) = %v, %v, want %v", e.MediaType, e.ApplyType, ForMediaType(e.MediaType), ForApply(e.ApplyType), e)
 		}
 		view := View{Format: Format{Encoding: e}}
 		object, err := AppendObject([]byte("before"), view, Text(config))
@@ -100,7 +100,7 @@ func checkEventOf(t *testing.T, e *Encoding) {
 	}
 	event, err := events.Append(nil, "ADDED", Text(config))
 	if hasWatches := e.StreamType != ""; hasWatches != (err == nil) {
-		t.Errorf("%s: has watches: %v, AppendEvent() = %v, want an error only without watches", e, hasWatches, err)
+		t.Errorf("%s: AppendEvent(): error = %v, want an error if and only if the encoding does not support watches (hasWatches = %v)", e, err, hasWatches)
 	}
 	if err == nil && !strings.Contains(string(event), "ADDED") {
 		t.Errorf("%s: AppendEvent() = %q, want an ADDED event", e, event)

@@ -58,7 +58,7 @@ func TestNegotiateCache(t *testing.T) {
 				t.Errorf("second Negotiate(%q) = %+v, want %+v", header, again, first)
 			}
 			if n := testing.AllocsPerRun(10, func() { _, _ = Negotiate(header, endpoint) }); n != 0 {
-				t.Errorf("cached Negotiate(%q) allocates %v times, want 0", header, n)
+				t.Errorf("cached Negotiate(%q): got %v allocations, want 0", header, n)
 			}
 		}
 	}

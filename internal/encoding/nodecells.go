@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// nodeStatus returns the status of a node: Ready, NotReady or Unknown, by its last Ready condition, and SchedulingDisabled if it is
-// unschedulable.
+// nodeStatus returns the status of a node: Ready, NotReady or Unknown, by its last Ready condition, and SchedulingDisabled if
+// it is unschedulable.
 func nodeStatus(r *row) string {
 	status := "Unknown"
 	if ready := lastWith(r.get("status", "conditions"), "type", "Ready"); isPresent(ready) {

@@ -47,11 +47,11 @@ func TestAppendObject(t *testing.T) {
 		{"yaml", Format{Encoding: YAML, Shape: Partial, Pretty: true}, "apiVersion: meta.k8s.io/v1\nkind: PartialObjectMetadata\nmetadata:\n  managedFields:\n  - manager: m\n  name: web\n  resourceVersion: \"7\"\n"},
 	} {
 		if got := must(AppendObject([]byte("before "), View{Format: test.format}, rawJSON(web))); got != "before "+test.want {
-			t.Errorf("%s:\n%s\nwant\n%s", test.name, got, test.want)
+			t.Errorf("%s: AppendObject() =\n%s\nwant\n%s", test.name, got, "before "+test.want)
 		}
 	}
 	if _, err := AppendObject(nil, View{Format: Format{Shape: PartialList}}, rawJSON(web)); StatusOf(err).Code != 406 {
-		t.Errorf("AppendObject() as a list: error %v, want status 406", err)
+		t.Errorf("AppendObject() in the shape PartialList: error = %v, want status 406", err)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestPrettyAndYAML(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := must(AppendList(nil, View{Format: Format{Pretty: true}}, list, objects(web, config), nil)); got != indented.String() {
-		t.Errorf("%s\nwant\n%s", got, indented.String())
+		t.Errorf("AppendList() of indented JSON =\n%s\nwant\n%s", got, indented.String())
 	}
 	got := must(AppendList([]byte("---\n"), View{Format: Format{Encoding: YAML}}, list, objects(web, config), nil))
 	back, err := yaml.YAMLToJSON([]byte(got))
@@ -77,7 +77,7 @@ func TestPrettyAndYAML(t *testing.T) {
 	decode(t, string(back), &gotValue)
 	decode(t, compact, &wantValue)
 	if fmt.Sprint(gotValue) != fmt.Sprint(wantValue) {
-		t.Errorf("%s\ndecodes to %v, want %v", got, gotValue, wantValue)
+		t.Errorf("AppendList() in YAML =\n%s\nwhich decodes to %v, want %v", got, gotValue, wantValue)
 	}
 }
 
@@ -115,22 +115,22 @@ func TestAppendList(t *testing.T) {
 	list := List{Kind: "DeploymentList", APIVersion: "apps/v1", ResourceVersion: 123, Continue: "c\"", Remaining: 5}
 	opening := `{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{"resourceVersion":"123","continue":"c\"","remainingItemCount":5},"items":[`
 	if got, want := must(AppendList(nil, View{}, list, objects(web, config), nil)), opening+bareWeb+","+bareConfig+"]}\n"; got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("AppendList() of untyped items =\n%s\nwant\n%s", got, want)
 	}
 	list.TypedItems = true
 	if got, want := must(AppendList(nil, View{}, list, objects(web, config), nil)), opening+web+","+config+"]}\n"; got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("AppendList() of typed items =\n%s\nwant\n%s", got, want)
 	}
 	if got, want := must(AppendList(nil, View{}, List{Kind: "PodList", APIVersion: "v1"}, objects(), nil)), `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}`+"\n"; got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("AppendList() without objects =\n%s\nwant\n%s", got, want)
 	}
 	partial := must(AppendList(nil, View{Format: Format{Shape: PartialList}}, List{ResourceVersion: 3}, objects(config, config), nil))
 	item := `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"c"}}`
 	if want := `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"3"},"items":[` + item + "," + item + "]}\n"; partial != want {
-		t.Errorf("%s\nwant\n%s", partial, want)
+		t.Errorf("AppendList() in the shape PartialList =\n%s\nwant\n%s", partial, want)
 	}
 	if _, err := AppendList(nil, View{Format: Format{Shape: Partial}}, list, objects(), nil); StatusOf(err).Code != 406 {
-		t.Errorf("AppendList() as an object: error %v, want status 406", err)
+		t.Errorf("AppendList() in the shape Partial: error = %v, want status 406", err)
 	}
 }
 
@@ -168,10 +168,10 @@ func TestEvents(t *testing.T) {
 {"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old","reason":"Expired","code":410}}
 `
 	if got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("watch events =\n%s\nwant\n%s", got, want)
 	}
 	if _, err := NewWatchEncoder(View{Format: Format{Shape: PartialList}}); StatusOf(err).Code != 406 {
-		t.Errorf("NewWatchEncoder() for lists: error %v, want status 406", err)
+		t.Errorf("NewWatchEncoder() in the shape PartialList: error = %v, want status 406", err)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestStatusOf(t *testing.T) {
 	status := StatusOf(errors.New("disk is full"))
 	got := mustAppend(t)(AppendStatus(nil, Format{Shape: Table}, &status))
 	if want := `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"disk is full","code":500}` + "\n"; got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("AppendStatus() =\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestListAllocations(t *testing.T) {
 		})
 	}
 	if one, many := cost(1), cost(1000); one != many {
-		t.Errorf("a list of 1 object allocates %v times, a list of 1000 objects %v times, want the same number", one, many)
+		t.Errorf("AppendList() of 1000 objects: got %v allocations, want %v, as for 1 object", many, one)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestAllocations(t *testing.T) {
 		"event":   func() { events.Append(buffer, "ADDED", object) },
 	} {
 		if n := testing.AllocsPerRun(100, f); n != 0 {
-			t.Errorf("%s: %v allocations, want 0", name, n)
+			t.Errorf("appending the %s: got %v allocations, want 0", name, n)
 		}
 	}
 }

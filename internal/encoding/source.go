@@ -52,7 +52,7 @@ func parseSource(words []string) (cell, error) {
 		return nil, fmt.Errorf("expected the name of a Go function in functions.go, received %q", words[1])
 	}
 	if len(words) == 0 {
-		return nil, fmt.Errorf("expected the name of a source, received none")
+		return nil, fmt.Errorf("the name of the source must be set")
 	}
 	s, ok := sources[words[0]]
 	if !ok {
@@ -69,7 +69,11 @@ func parseSource(words []string) (cell, error) {
 		arguments = arguments[1:]
 	}
 	if len(paths) < max(count, 1) && s.paths != 0 || len(arguments) > s.others || len(arguments) < s.others && !s.optional {
-		return nil, fmt.Errorf("source %s: expected %d paths and %d other arguments, received %q", words[0], s.paths, s.others, words[1:])
+		expected := strconv.Itoa(s.paths)
+		if s.paths < 0 {
+			expected = "one or more"
+		}
+		return nil, fmt.Errorf("source %s: expected %s paths and %d further arguments, received %q", words[0], expected, s.others, words[1:])
 	}
 	return s.cell(paths, arguments), nil
 }

@@ -27,7 +27,7 @@ func TestTableOfList(t *testing.T) {
 		`[{"name":"Name","type":"string","format":"name","description":"The name of the object.","priority":0},` +
 		`{"name":"Created At","type":"date","format":"","description":"The creation time of the object.","priority":0}],"rows":[` + row + "," + row + "]}\n"
 	if got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("AppendList() of a Table =\n%s\nwant\n%s", got, want)
 	}
 	var table metav1.Table
 	if err := json.Unmarshal([]byte(got), &table); err != nil {
@@ -127,20 +127,20 @@ func TestParseColumnsErrors(t *testing.T) {
 		"N | string | go unknown | x":  `received "unknown"`,
 		"N | string | guess a | x":     `expected the name of a source, received "guess"`,
 		"N | string | text | x":        "source text: expected 1 paths",
-		"N | string | count | x":       "source count: expected -1 paths",
+		"N | string | count | x":       "source count: expected one or more paths",
 		"N | string | text a b c | x":  "source text: expected 1 paths",
 		"N | string | created a b | x": "source created: expected 0 paths",
 		"sort rows by chance":          "expected the name of a row order",
 		"completed status.phase":       "expected completed PATH VALUE",
 		"pods":                         "expected NAME | TYPE | SOURCE | DESCRIPTION",
-		"hidden":                       "expected the name of a source, received none",
+		"hidden":                       "the name of the source must be set",
 	} {
 		set, err := kinds.Read(fstest.MapFS{"types/test.type": {Data: []byte("type Test\n    columns:\n        " + text + "\n")}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := readColumns(set); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("parsing %q = %v, want the error %s", text, err, want)
+			t.Errorf("readColumns() of the line %q: error = %v, want %s", text, err, want)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func TestCustomColumns(t *testing.T) {
 		t.Errorf("Definitions() = %+v, want the columns Name and Age", d)
 	}
 	if _, err := CustomColumns([]CustomColumn{{Column: Column{Name: "C"}, JSONPath: ".a["}}); err == nil {
-		t.Error("CustomColumns() with an invalid JSONPath = nil error, want an error")
+		t.Error("CustomColumns() with an invalid JSONPath: error = nil, want an error")
 	}
 }
 

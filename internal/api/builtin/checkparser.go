@@ -58,8 +58,8 @@ type ruleSection struct {
 	block   *block
 }
 
-// readRules compiles the rules of kind files. It first creates the blocks of all files, because rules can use blocks of other files
-// by name.
+// readRules compiles the rules of kind files. It first creates the blocks of all files, because rules can use blocks of other
+// files by name.
 func (book *rulebook) readRules(set *kinds.Set) error {
 	var all []ruleSection
 	for _, d := range set.All() {

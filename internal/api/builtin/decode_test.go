@@ -22,7 +22,7 @@ func mustType(t testing.TB, name string) *Type {
 	t.Helper()
 	of, ok := Builtin("io.k8s.api." + name)
 	if !ok {
-		t.Fatalf("Builtin(io.k8s.api.%s): got no type, want one", name)
+		t.Fatalf("Builtin(io.k8s.api.%s): ok = false, want true", name)
 	}
 	return of
 }
@@ -104,7 +104,7 @@ func TestDecodeWholeFloats(t *testing.T) {
 	} {
 		doc := parse(t, `{"spec":{"replicas":`+test.in+`}}`)
 		if _, _, err := of.Decode(doc); err == nil {
-			t.Errorf("Decode() of %s as an integer without WholeFloats: got no error, want one", test.in)
+			t.Errorf("Decode() of %s as an integer without WholeFloats: error = nil, want an error", test.in)
 		}
 		read, _, err := of.DecodeWith(doc, DecodeOptions{WholeFloats: true})
 		if got := read.Lookup("spec", "replicas").Text(); test.good != (err == nil) || test.good && got != test.want {

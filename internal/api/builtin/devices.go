@@ -138,8 +138,8 @@ func checkDeviceExpression(c *checker, value, _ document.Value) {
 // maxParametersLength is the maximum size of a driver's opaque parameters in bytes.
 const maxParametersLength = 10 * 1024
 
-// checkDeviceParameters requires a JSON object of at most maxParametersLength bytes. An update of a DeviceClass that does not change
-// spec.config is accepted even if the object is longer.
+// checkDeviceParameters requires a JSON object of at most maxParametersLength bytes. An update of a DeviceClass that does not
+// change spec.config is accepted even if the object is longer.
 func checkDeviceParameters(c *checker, value, _ document.Value) {
 	switch {
 	case len(value.JSON()) > maxParametersLength && !c.hasSameConfig():
@@ -193,8 +193,8 @@ func checkFullAttributeName(c *checker, value, _ document.Value) {
 // maxIDLength is the maximum length of an attribute name without its domain.
 const maxIDLength = 32
 
-// checkAttributeName requires an attribute name of the form [DOMAIN/]ID. As in kube-apiserver, names with more than one slash are
-// not checked.
+// checkAttributeName requires an attribute name of the form [DOMAIN/]ID. As in kube-apiserver, names with more than one slash
+// are not checked.
 func (c *checker) checkAttributeName(name string) {
 	parts := strings.Split(name, "/")
 	id := parts[len(parts)-1]

@@ -113,8 +113,8 @@ func (c *checker) checkSliceAddress(i int, address, kind string) {
 	c.pop()
 }
 
-// validateHints validates the list forZones or forNodes of endpoint hints; listName is the name of the list, and nameFormat is the
-// format of the zone or node names. It reports whether the number of items is within the limit.
+// validateHints validates the list forZones or forNodes of endpoint hints; listName is the name of the list, and nameFormat is
+// the format of the zone or node names. It reports whether the number of items is within the limit.
 func (c *checker) validateHints(list document.Value, listName string, nameFormat format) bool {
 	if list.Len() > maxHints {
 		c.tooMany(list.Len(), maxHints, listName)

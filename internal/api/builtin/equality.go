@@ -34,8 +34,8 @@ func (c *checker) liveValue() (old document.Value, t *Type, pointer bool) {
 	return old, t, pointer
 }
 
-// fieldType returns the type of the field of t with the given name, or the element type if t is a map, and whether the field is a
-// pointer. The type is nil if t is nil or has no such field.
+// fieldType returns the type of the field of t with the given name, or the element type if t is a map, and whether the field is
+// a pointer. The type is nil if t is nil or has no such field.
 func fieldType(t *Type, name string) (*Type, bool) {
 	if t == nil {
 		return nil, false

@@ -30,8 +30,8 @@ func checkValidationExpression(c *checker, value, _ document.Value) {
 	c.compile(c.compiler(), &celexpr.Expression{Text: value.Text(), Role: celexpr.Condition})
 }
 
-// checkMessageExpression reports the compilation errors of a message expression. It ignores blank expressions, which another check
-// rejects.
+// checkMessageExpression reports the compilation errors of a message expression. It ignores blank expressions, which another
+// check rejects.
 func checkMessageExpression(c *checker, value, _ document.Value) {
 	if strings.TrimSpace(value.Text()) == "" {
 		return

@@ -85,8 +85,8 @@ func flowPathProblem(path string) string {
 // maxHashBits is the number of usable bits in the hash of a flow, from which shuffle sharding selects the flow's queues.
 const maxHashBits = 60
 
-// checkHandSize requires that handSize of a PriorityLevelConfiguration is positive, at most the number of queues, and small enough
-// for the hash of shuffle sharding.
+// checkHandSize requires that handSize of a PriorityLevelConfiguration is positive, at most the number of queues, and small
+// enough for the hash of shuffle sharding.
 func checkHandSize(c *checker, queuing, _ document.Value) {
 	queues, hand := intValue(queuing.Get("queues")), intValue(queuing.Get("handSize"))
 	switch {
@@ -137,8 +137,8 @@ func checkMandatoryFlowSchema(c *checker, schema, _ document.Value) {
 	c.checkMandatory(schema.Get("spec"), mandatoryFlowSchemas()[name], fmt.Sprintf("spec of '%s' must equal the fixed value", name))
 }
 
-// checkMandatoryPriorityLevel requires that a mandatory PriorityLevelConfiguration has its fixed spec. As an exception, spec.exempt
-// may change in the PriorityLevelConfiguration named exempt.
+// checkMandatoryPriorityLevel requires that a mandatory PriorityLevelConfiguration has its fixed spec. As an exception,
+// spec.exempt may change in the PriorityLevelConfiguration named exempt.
 func checkMandatoryPriorityLevel(c *checker, level, _ document.Value) {
 	name := level.Lookup("metadata", "name").Text()
 	spec, detail := level.Get("spec"), fmt.Sprintf("spec of '%s' must equal the fixed value", name)

@@ -25,7 +25,7 @@ func TestGolden(t *testing.T) {
 		}
 		of, ok := Builtin(parts[0])
 		if !ok {
-			t.Errorf("Builtin(%s): got no type, want one", parts[0])
+			t.Errorf("Builtin(%s): ok = false, want true", parts[0])
 			continue
 		}
 		if result, unknown := readAndDefault(t, of, parts[1]); result != parts[2] || unknown != parts[3] {

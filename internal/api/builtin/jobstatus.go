@@ -241,8 +241,8 @@ func checkJobConditions(c *checker, job, oldJob document.Value) {
 	}
 }
 
-// checkJobProgress rejects updates that remove termination conditions, decrease counters, or change completionTime or, unless the
-// Job is suspended or resumed, startTime.
+// checkJobProgress rejects updates that remove termination conditions, decrease counters, or change completionTime or, unless
+// the Job is suspended or resumed, startTime.
 func checkJobProgress(c *checker, job, oldJob document.Value) {
 	j := newJobChange(c, job, oldJob)
 	for _, end := range []struct {

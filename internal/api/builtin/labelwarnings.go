@@ -32,7 +32,8 @@ func warnDeprecatedLabelKey(c *checker, _, _ document.Value) {
 	}
 }
 
-// warnDeprecatedMatchLabels adds a warning for each deprecated label in matchLabels. The path of the warning ends with the label.
+// warnDeprecatedMatchLabels adds a warning for each deprecated label in matchLabels. The path of the warning ends with the
+// label.
 func warnDeprecatedMatchLabels(c *checker, labels, _ document.Value) {
 	for key := range labels.Fields() {
 		if instead, ok := deprecatedLabels[key]; ok {

@@ -22,8 +22,8 @@ func checkLimitType(c *checker, value, _ document.Value) {
 	}
 }
 
-// checkLimitAmounts validates the resource names of a LimitRange item, and requires that its min, max, default, defaultRequest and
-// maxLimitRequestRatio are consistent for each resource.
+// checkLimitAmounts validates the resource names of a LimitRange item, and requires that its min, max, default, defaultRequest
+// and maxLimitRequestRatio are consistent for each resource.
 func checkLimitAmounts(c *checker, limit, _ document.Value) {
 	kind := limit.Get("type").Text()
 	compared := []string{"max", "min"}

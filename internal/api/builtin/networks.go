@@ -97,8 +97,8 @@ func (c *checker) checkServiceBackend(service document.Value) {
 	}
 }
 
-// checkIngressClassNamespace requires that parameters of an IngressClass have a namespace if their scope is Namespace, and none if
-// it is Cluster.
+// checkIngressClassNamespace requires that parameters of an IngressClass have a namespace if their scope is Namespace, and none
+// if it is Cluster.
 func checkIngressClassNamespace(c *checker, parameters, _ document.Value) {
 	scope, namespace := parameters.Get("scope"), parameters.Get("namespace")
 	if isAbsentOrNull(scope) {

@@ -124,7 +124,7 @@ func TestInvalidOneOfs(t *testing.T) {
 		"core.v1.Volume\n\tby name a=b":    `received "b"`,
 	} {
 		if _, err := builtin().readOneOfs(newTypeFile(t, "one-ofs", text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("readOneOfs() of %q: got error %v, want %s", text, err, want)
+			t.Errorf("readOneOfs() of %q: error = %v, want %s", text, err, want)
 		}
 	}
 }

@@ -148,7 +148,8 @@ func isDeletionCost(text string) bool {
 	return err == nil
 }
 
-// checkPodProfiles rejects seccomp and AppArmor profiles of a pod and its containers that differ from those in legacy annotations.
+// checkPodProfiles rejects seccomp and AppArmor profiles of a pod and its containers that differ from those in legacy
+// annotations.
 func checkPodProfiles(c *checker, pod, _ document.Value) {
 	annotations, spec := pod.Lookup("metadata", "annotations"), pod.Get("spec")
 	if annotations.Len() == 0 {

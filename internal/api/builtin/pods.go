@@ -35,8 +35,8 @@ func checkHostPorts(c *checker, containers, _ document.Value) {
 	}
 }
 
-// checkOwnHostPorts rejects host ports that one container uses twice. Like kube-apiserver, it reports the errors at index 0 of the
-// list, regardless of the container's index.
+// checkOwnHostPorts rejects host ports that one container uses twice. Like kube-apiserver, it reports the errors at index 0 of
+// the list, regardless of the container's index.
 func checkOwnHostPorts(c *checker, container, _ document.Value) {
 	last := len(c.path) - 1
 	item := c.path[last].index
@@ -68,8 +68,8 @@ func (c *checker) checkDuplicateHostPorts(container document.Value, seen map[str
 	return seen
 }
 
-// checkHostNetworkPorts requires that hostPort equals containerPort in pods that use the host network. In a pod template, an absent
-// hostPort is accepted, because it is defaulted when the pod is created.
+// checkHostNetworkPorts requires that hostPort equals containerPort in pods that use the host network. In a pod template, an
+// absent hostPort is accepted, because it is defaulted when the pod is created.
 func checkHostNetworkPorts(c *checker, containers, _ document.Value) {
 	_, _, isPod := c.enclosing("core.v1.Pod")
 	for i, container := range containers.Items() {

@@ -19,8 +19,8 @@ func checkPodAnnotationsUpdate(c *checker, pod, oldPod document.Value) {
 	checkPodAnnotations(c, pod, oldPod)
 }
 
-// checkContainerTransitions rejects a change of a container status from terminated to another state, unless the restart policy of
-// the container allows a restart.
+// checkContainerTransitions rejects a change of a container status from terminated to another state, unless the restart policy
+// of the container allows a restart.
 func checkContainerTransitions(c *checker, pod, oldPod document.Value) {
 	spec := oldPod.Get("spec")
 	for _, lists := range statusLists {

@@ -44,8 +44,8 @@ func (c *checker) itemType(list string) *Type {
 	return nil
 }
 
-// checkPodResize validates an update of a pod's resize subresource: only CPU and memory may change, requests and limits may not be
-// removed, and the QoS class must remain the same.
+// checkPodResize validates an update of a pod's resize subresource: only CPU and memory may change, requests and limits may not
+// be removed, and the QoS class must remain the same.
 func checkPodResize(c *checker, pod, oldPod document.Value) {
 	spec, old := pod.Get("spec"), oldPod.Get("spec")
 	c.push("spec")

@@ -62,8 +62,8 @@ func checkExpressionName(c *checker, value, _ document.Value) {
 	}
 }
 
-// checkAuditAnnotation validates the key of a policy's audit annotation, which must be a qualified name together with the policy's
-// name, and its valueExpression.
+// checkAuditAnnotation validates the key of a policy's audit annotation, which must be a qualified name together with the
+// policy's name, and its valueExpression.
 func checkAuditAnnotation(c *checker, annotation, _ document.Value) {
 	policy, key := c.scopes[0].value.Lookup("metadata", "name").Text(), annotation.Get("key").Text()
 	if policy == "" {

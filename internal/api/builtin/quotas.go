@@ -82,8 +82,8 @@ func checkQuotaScopes(c *checker, scopes, _ document.Value) {
 	c.checkConflictingScopes(stringItems(scopes), scopes)
 }
 
-// checkQuotaScopeSelector validates matchExpressions of a ResourceQuota's scopeSelector. Like kube-apiserver, it reports the errors at
-// the list instead of its items.
+// checkQuotaScopeSelector validates matchExpressions of a ResourceQuota's scopeSelector. Like kube-apiserver, it reports the
+// errors at the list instead of its items.
 func checkQuotaScopeSelector(c *checker, requirements, _ document.Value) {
 	spec := c.scopes[0].value.Get("spec")
 	for _, r := range requirements.Items() {

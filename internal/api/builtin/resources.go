@@ -263,8 +263,8 @@ func (c *checker) checkDuplicateClaim(name, request string, seen map[string]bool
 	seen[key] = true
 }
 
-// checkResizePolicy validates an item of a container's resizePolicy. Like kube-apiserver, it reports most errors at the list instead
-// of the item.
+// checkResizePolicy validates an item of a container's resizePolicy. Like kube-apiserver, it reports most errors at the list
+// instead of the item.
 func checkResizePolicy(c *checker, policy, _ document.Value) {
 	name, restart := policy.Get("resourceName").Text(), policy.Get("restartPolicy").Text()
 	if i := c.firstIndex(c.list, "resourceName", name, false); i >= 0 && i < c.item {

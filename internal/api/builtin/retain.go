@@ -94,7 +94,7 @@ func (r *unsetRetainer) retainInValues(t *Type, topology *schema.Map, doc, live 
 	return change.Finish()
 }
 
-// checkItems returns the list doc, each of whose items has the unset fields of the matching item of live. In lists of type map,
+// retainInItems returns the list doc, each of whose items has the unset fields of the matching item of live. In lists of type map,
 // items match by their keys. In other lists, items match by index if doc and live have the same length, and do not match if
 // not.
 func (r *unsetRetainer) retainInItems(t *Type, topology *schema.List, doc, live document.Value) document.Value {

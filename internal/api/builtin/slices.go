@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// checkSingleTerm requires that the node selector of a ResourceSlice or device has exactly one term, because the scheduler merges
-// the node selectors of several ResourceSlices.
+// checkSingleTerm requires that the node selector of a ResourceSlice or device has exactly one term, because the scheduler
+// merges the node selectors of several ResourceSlices.
 func checkSingleTerm(c *checker, terms, _ document.Value) {
 	if terms.Len() != 1 {
 		c.invalid(errorValue(terms), "must have exactly one node selector term")

@@ -43,8 +43,8 @@ func checkNotDecremented(c *checker, value, old document.Value) {
 	}
 }
 
-// checkNewItemIP requires a valid IP address in a field of a list item, unless an item of the same list in the live object has the
-// address in the same field.
+// checkNewItemIP requires a valid IP address in a field of a list item, unless an item of the same list in the live object has
+// the address in the same field.
 func checkNewItemIP(c *checker, value, _ document.Value) {
 	if isPlainIP(value.Text()) || containsAtPath(c.scopes[0].old, c.path, value.Text()) {
 		return
@@ -175,8 +175,8 @@ func (c *checker) checkClaimResource(name string) bool {
 	return true
 }
 
-// checkAllocatedAmounts validates allocatedResources of a PersistentVolumeClaim. Like kube-apiserver, it reports invalid names at
-// the map instead of the key.
+// checkAllocatedAmounts validates allocatedResources of a PersistentVolumeClaim. Like kube-apiserver, it reports invalid names
+// at the map instead of the key.
 func checkAllocatedAmounts(c *checker, amounts, _ document.Value) {
 	for name, v := range amounts.Fields() {
 		if !c.checkClaimResource(name) {

@@ -12,7 +12,7 @@ func TestEveryKindHasAType(t *testing.T) {
 		for _, version := range k.Versions {
 			name := api.TypeName(k.Group, version, k.Name)
 			if _, ok := Builtin(name); !ok {
-				t.Errorf("Builtin(%s): got no type, want one; run go generate ./internal/api/...", name)
+				t.Errorf("Builtin(%s): ok = false, want true; run go generate ./internal/api/...", name)
 			}
 		}
 	}
@@ -62,11 +62,11 @@ func TestFields(t *testing.T) {
 
 func TestInvalidTables(t *testing.T) {
 	if _, err := parseTypes("bool\tbool"); err == nil {
-		t.Error("parseTypes() without a comment in the first line: got no error, want one")
+		t.Error("parseTypes() without a comment in the first line: error = nil, want an error")
 	}
 	for _, text := range []string{"", "nothing\tgo", "list\t[]x\t1", "list\t[]x\t-1", "struct\tv1.X\tx\n\tname\t9\t-"} {
 		if _, err := parseTypes("# Generated.\n" + text); err == nil {
-			t.Errorf("parseTypes(%q): got no error, want one", text)
+			t.Errorf("parseTypes(%q): error = nil, want an error", text)
 		}
 	}
 }

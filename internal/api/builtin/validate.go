@@ -89,8 +89,8 @@ const (
 	stepUp             // the enclosing value; only in the reportPath of a rule
 )
 
-// checkObject returns the errors of an object in the order of kube-apiserver: on update, the errors of the metadata checks for all
-// kinds come first.
+// checkObject returns the errors of an object in the order of kube-apiserver: on update, the errors of the metadata checks for
+// all kinds come first.
 func (c *checker) checkObject(b *block, obj, old document.Value) field.ErrorList {
 	if c.updating {
 		c.push("metadata")

@@ -32,7 +32,7 @@ func TestEveryKindHasRules(t *testing.T) {
 			b := known[name]
 			switch {
 			case b == nil:
-				t.Errorf("%s: got no validation rules, want some", name)
+				t.Errorf("%s: got no validation rules, want at least one", name)
 			case b.review != k.CreateOnly && k.Name != "Binding":
 				t.Errorf("%s: got review = %v, want %v", name, b.review, k.CreateOnly)
 			case !b.review && b.namespaced != k.Namespaced:
@@ -40,7 +40,7 @@ func TestEveryKindHasRules(t *testing.T) {
 			}
 			typ, _ := Builtin(name)
 			if has := ruleset().subresources["status"][typ] != nil; has != slices.Contains(k.Subresources, "status") {
-				t.Errorf("%s has validation rules of the status: got %v, want %v", name, has, !has)
+				t.Errorf("%s: has validation rules for the status = %v, want %v", name, has, !has)
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func TestInvalidRules(t *testing.T) {
 	} {
 		err := newRulebook().readRules(newTypeFile(t, "validation", "\n"+text))
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("compile rules %q: got error %v, want %q", text, err, want)
+			t.Errorf("compile rules %q: error = %v, want %q", text, err, want)
 		}
 	}
 	for text, want := range map[string]string{
@@ -104,7 +104,7 @@ func TestInvalidRules(t *testing.T) {
 			err = newRulebook().readRules(set)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("compile kind file %q: got error %v, want %q", text, err, want)
+			t.Errorf("compile kind file %q: error = %v, want %q", text, err, want)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-const verdictsFolder = "testdata/validation/"
+const verdictsDir = "testdata/validation/"
 
 // verdictCase is a recorded result of kube-apiserver: its errors or warnings for an object with one change.
 type verdictCase struct {
@@ -33,7 +33,7 @@ type verdictCase struct {
 // forEachVerdict calls visit with every interval-th case in file, which make oracle-validation recorded, until visit returns
 // false.
 func forEachVerdict(t testing.TB, file string, interval int, visit func(verdictCase) bool) {
-	f, err := os.Open(verdictsFolder + file)
+	f, err := os.Open(verdictsDir + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func forEachVerdict(t testing.TB, file string, interval int, visit func(verdictC
 			}
 			typ, ok := Builtin("io.k8s.api." + parts[1])
 			if !ok {
-				t.Fatalf("Builtin(io.k8s.api.%s): got no type, want one", parts[1])
+				t.Fatalf("Builtin(io.k8s.api.%s): ok = false, want true", parts[1])
 			}
 			c = verdictCase{object: parts[1] + " " + base.Lookup("metadata", "name").Text(), t: typ}
 			continue
@@ -201,7 +201,7 @@ func TestStatusVerdicts(t *testing.T) {
 		return typ.ValidateSubresource("status", obj, live)
 	}
 	for _, gap := range compareVerdicts(t, "statuses.txt.gz", validate) {
-		t.Errorf("validation of the status does not return kube-apiserver's error %s, want it", gap)
+		t.Errorf("ValidateSubresource(\"status\") does not return the error %s, which kube-apiserver returns", gap)
 	}
 }
 
@@ -296,7 +296,7 @@ func compareGaps(t *testing.T, gaps []string) {
 			}
 		}
 		if !found {
-			t.Errorf("validation does not return kube-apiserver's error %s, want it, or a line in gaps.txt", gap)
+			t.Errorf("Validate() does not return the error %s, which kube-apiserver returns; fix Validate or add the error to gaps.txt", gap)
 		}
 	}
 	for line, isGap := range known {
@@ -309,7 +309,7 @@ func compareGaps(t *testing.T, gaps []string) {
 // readGaps returns the lines of gaps.txt as the keys of a map. The file consists of paragraphs, each of which starts with a
 // comment that states the reason for its gaps.
 func readGaps(t *testing.T) map[string]bool {
-	content, err := os.ReadFile(verdictsFolder + "gaps.txt")
+	content, err := os.ReadFile(verdictsDir + "gaps.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,8 +125,8 @@ func checkNotRecycledRoot(c *checker, spec, _ document.Value) {
 	}
 }
 
-// checkClaimUpdate rejects updates of a PersistentVolumeClaim's spec, except of volumeName and storageClassName, which may be set
-// once, and, if the claim is bound, of the storage request and volumeAttributesClassName.
+// checkClaimUpdate rejects updates of a PersistentVolumeClaim's spec, except of volumeName and storageClassName, which may be
+// set once, and, if the claim is bound, of the storage request and volumeAttributesClassName.
 func checkClaimUpdate(c *checker, claim, oldClaim document.Value) {
 	spec, old := fillDataSources(claim.Get("spec")), fillDataSources(oldClaim.Get("spec"))
 	except := []string{"resources"}
@@ -267,8 +267,8 @@ var generalLabels = map[string]string{
 	"beta.kubernetes.io/instance-type":         "node.kubernetes.io/instance-type",
 }
 
-// checkNodeAffinityFrozen rejects changes of a PersistentVolume's node affinity, except the replacement of beta node labels by GA
-// labels.
+// checkNodeAffinityFrozen rejects changes of a PersistentVolume's node affinity, except the replacement of beta node labels by
+// GA labels.
 func checkNodeAffinityFrozen(c *checker, value, _ document.Value) {
 	old := c.scopes[0].old.Lookup("spec", "nodeAffinity")
 	if c.isUnchanged(value) || equalTerms(value.Lookup("required", "nodeSelectorTerms"), old.Lookup("required", "nodeSelectorTerms")) {

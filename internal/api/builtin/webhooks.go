@@ -54,8 +54,8 @@ func (c *checker) checkWebhookURL(text, fieldName string) {
 	}
 }
 
-// checkWebhookService validates the service in the clientConfig of a webhook. Like kube-apiserver, it reports a missing namespace
-// at name and a missing name at namespace.
+// checkWebhookService validates the service in the clientConfig of a webhook. Like kube-apiserver, it reports a missing
+// namespace at name and a missing name at namespace.
 func (c *checker) checkWebhookService(service document.Value) {
 	for _, name := range []string{"namespace", "name"} {
 		if service.Get(name).Text() == "" {

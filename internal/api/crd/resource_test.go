@@ -71,15 +71,15 @@ func TestMarkCurrent(t *testing.T) {
 	r := NewResource(parse(t, twoVersions, acceptedNames), nil, nil)
 	isCurrent := func(revision storage.Revision, version string) bool { return r.IsServedAsStored(revision, version) }
 	if isCurrent(1<<40, "v1") || r.IsMarkedCurrent() {
-		t.Error("IsServedAsStored() and IsMarkedCurrent() of a new resource: got true, want false")
+		t.Error("IsServedAsStored() or IsMarkedCurrent() of a new resource = true, want false")
 	}
 	r.MarkCurrent(10)
 	if isCurrent(10, "v1") || !isCurrent(11, "v1") || isCurrent(11, "v2") || !r.IsMarkedCurrent() {
-		t.Error("IsServedAsStored() after MarkCurrent(10): want true only for revision 11 at v1")
+		t.Error("after MarkCurrent(10): IsMarkedCurrent() = false, or IsServedAsStored() does not return true for revision 11 at v1 only")
 	}
 	r.MarkStale()
 	if isCurrent(11, "v1") {
-		t.Error("IsServedAsStored() after MarkStale(): got true, want false")
+		t.Error("IsServedAsStored() after MarkStale() = true, want false")
 	}
 }
 
@@ -156,7 +156,7 @@ func TestConvertAll(t *testing.T) {
 			t.Errorf("%s: ConvertAll() returned %d objects and error %v after calls with %v objects, want %d objects after calls with %v", test.name, len(got), err, calls, 1+test.converted, test.calls)
 		}
 		if err != nil && !errors.Is(err, apply.ErrConversionUnavailable) {
-			t.Errorf("%s: ConvertAll(): got error %v, want ErrConversionUnavailable", test.name, err)
+			t.Errorf("%s: ConvertAll(): error = %v, want ErrConversionUnavailable", test.name, err)
 		}
 	}
 }

@@ -45,10 +45,10 @@ func TestSchemaHash(t *testing.T) {
 	}
 	one := hash(false, "type: object")
 	if one != hash(false, "type: object") {
-		t.Error("SchemaHash() of two equal definitions: got different hashes, want equal ones")
+		t.Error("SchemaHash() of two equal definitions: got different hashes, want equal hashes")
 	}
 	if one == hash(true, "type: object") || one == hash(false, "type: object, description: d") {
-		t.Error("SchemaHash() of different definitions: got equal hashes, want different ones")
+		t.Error("SchemaHash() of different definitions: got equal hashes, want different hashes")
 	}
 }
 

@@ -43,11 +43,11 @@ func main() {
 // clientGoSchema returns the schema of client-go's apply configurations as YAML. It reads the schema from the source file,
 // because it is a constant of an internal package, which cannot be imported.
 func clientGoSchema() (string, error) {
-	folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go").Output()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go").Output()
 	if err != nil {
 		return "", fmt.Errorf("find the source of client-go: %w", err)
 	}
-	name := filepath.Join(strings.TrimSpace(string(folder)), "applyconfigurations/internal/internal.go")
+	name := filepath.Join(strings.TrimSpace(string(dir)), "applyconfigurations/internal/internal.go")
 	source, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 	if err != nil {
 		return "", err

@@ -67,8 +67,8 @@ func allMarkers() (string, error) {
 	}
 	var b strings.Builder
 	for line := range strings.Lines(string(list)) {
-		name, folder, _ := strings.Cut(strings.TrimSpace(line), " ")
-		types, err := readPackage(folder)
+		name, dir, _ := strings.Cut(strings.TrimSpace(line), " ")
+		types, err := readPackage(dir)
 		if err != nil {
 			return "", err
 		}
@@ -96,14 +96,14 @@ func (t *markedType) write(b *strings.Builder, pkg string) {
 	}
 }
 
-// readPackage returns the types that the Go files in folder declare, sorted by name.
-func readPackage(folder string) ([]*markedType, error) {
-	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
+// readPackage returns the types that the Go files in dir declare, sorted by name.
+func readPackage(dir string) ([]*markedType, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, &fs.PathError{Op: "read", Path: folder, Err: errors.New("expected Go files, received none")}
+		return nil, &fs.PathError{Op: "read", Path: dir, Err: errors.New("the directory contains no Go files")}
 	}
 	source := &source{constants: map[string][]string{}, values: map[string]string{}}
 	for _, name := range names {

@@ -11,11 +11,11 @@ import (
 
 // BenchmarkDeployment measures the encoding of the Deployment fixture of k8s.io/api, in which every field is set.
 func BenchmarkDeployment(b *testing.B) {
-	folder, err := encodingtest.Folder()
+	dir, err := encodingtest.Dir()
 	if err != nil {
 		b.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(folder, "HEAD", "apps.v1.Deployment.json"))
+	text, err := os.ReadFile(filepath.Join(dir, "HEAD", "apps.v1.Deployment.json"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -22,9 +22,9 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Folder returns the directory of the fixtures of k8s.io/api. It contains one directory per release; HEAD is the release that
+// Dir returns the directory of the fixtures of k8s.io/api. It contains one directory per release; HEAD is the release that
 // this module depends on.
-var Folder = sync.OnceValues(func() (string, error) {
+var Dir = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/api").Output()
 	return filepath.Join(strings.TrimSpace(string(out)), "testdata"), err
 })
@@ -67,13 +67,13 @@ const minFixtures = 150
 // k8s.io/api has moved them.
 func Each(t *testing.T, test func(t *testing.T, f Fixture)) {
 	t.Helper()
-	folder, err := Folder()
+	dir, err := Dir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	releases, err := filepath.Glob(filepath.Join(folder, "*", "apps.v1.Deployment.json"))
+	releases, err := filepath.Glob(filepath.Join(dir, "*", "apps.v1.Deployment.json"))
 	if err != nil || len(releases) < 2 {
-		t.Fatalf("%s: expected the fixtures of this and of earlier releases, received those of %d releases: %v", folder, len(releases), err)
+		t.Fatalf("%s contains the fixtures of %d releases (error %v), want those of this release and of earlier releases", dir, len(releases), err)
 	}
 	for _, release := range releases {
 		release = filepath.Dir(release)
@@ -84,7 +84,7 @@ func Each(t *testing.T, test func(t *testing.T, f Fixture)) {
 func eachOf(t *testing.T, release string, test func(t *testing.T, f Fixture)) {
 	files, err := filepath.Glob(filepath.Join(release, "*.json"))
 	if err != nil || len(files) < minFixtures {
-		t.Fatalf("%s: expected at least %d fixtures, received %d: %v", release, minFixtures, len(files), err)
+		t.Fatalf("%s contains %d fixtures (error %v), want at least %d", release, len(files), err, minFixtures)
 	}
 	for _, file := range files {
 		place := strings.TrimSuffix(file, ".json")

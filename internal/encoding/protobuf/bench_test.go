@@ -16,11 +16,11 @@ import (
 // BenchmarkDeployment measures the encoding of the Deployment fixture of k8s.io/api, in which every field is set. Kubernetes'
 // marshaller starts from Go values; this package starts from a document.
 func BenchmarkDeployment(b *testing.B) {
-	folder, err := encodingtest.Folder()
+	dir, err := encodingtest.Dir()
 	if err != nil {
 		b.Fatal(err)
 	}
-	asJSON, err := os.ReadFile(filepath.Join(folder, "HEAD", "apps.v1.Deployment.json"))
+	asJSON, err := os.ReadFile(filepath.Join(dir, "HEAD", "apps.v1.Deployment.json"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -125,13 +125,13 @@ func TestAddKind(t *testing.T) {
 		}
 	}
 	if _, err := s.widgets.Update(t.Context(), newWidget(t, `{"metadata":{"name":"a"},"spec":{}}`), metav1.UpdateOptions{}); !apierrors.IsInvalid(err) {
-		t.Errorf("Update() without resourceVersion: got error %v, want Invalid", err)
+		t.Errorf("Update() without resourceVersion: error = %v, want Invalid", err)
 	}
 	s.apply(t)
 	s.validate(t)
 	s.updateStatus(t)
 	if err := s.widgets.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
-		t.Errorf("Delete(): got error %v, want none", err)
+		t.Errorf("Delete(): error = %v, want nil", err)
 	}
 	var events []string
 	for timeout := time.After(10 * time.Second); len(events) == 0 || events[len(events)-1] != "DELETED"; {
@@ -163,7 +163,7 @@ func (s *widgetServer) apply(t *testing.T) {
 	_, err = s.widgets.Apply(t.Context(), "a", other, metav1.ApplyOptions{FieldManager: "two"})
 	status := apierrors.APIStatus(nil)
 	if !apierrors.IsConflict(err) || !errors.As(err, &status) || status.Status().Details.Causes[0].Field != ".spec.minAvailable" {
-		t.Errorf("Apply() by another field manager: got error %v, want a conflict about .spec.minAvailable", err)
+		t.Errorf("Apply() by another field manager: error = %v, want a conflict about .spec.minAvailable", err)
 	}
 	applied, err = s.widgets.Apply(t.Context(), "a", other, metav1.ApplyOptions{FieldManager: "two", Force: true})
 	if err != nil || intAt(applied, "spec", "minAvailable") != 3 {
@@ -176,7 +176,7 @@ func (s *widgetServer) validate(t *testing.T) {
 	_, err := s.widgets.Create(t.Context(), newWidget(t, `{"metadata":{"name":"bad"},"spec":{"minAvailable":"x","unhealthyPodEvictionPolicy":"Never"}}`), metav1.CreateOptions{})
 	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `Widget.example.com "bad" is invalid`) ||
 		!strings.Contains(err.Error(), `spec.unhealthyPodEvictionPolicy: Unsupported value: "Never"`) || !strings.Contains(err.Error(), "spec.minAvailable: Invalid value") {
-		t.Errorf("Create() of an invalid widget: got error %v, want Invalid with errors of minAvailable and unhealthyPodEvictionPolicy", err)
+		t.Errorf("Create() of an invalid widget: error = %v, want Invalid with errors of minAvailable and unhealthyPodEvictionPolicy", err)
 	}
 }
 
@@ -190,7 +190,7 @@ func (s *widgetServer) updateStatus(t *testing.T) {
 	}
 	_, err = s.widgets.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"status":{"currentHealthy":-1}}`), metav1.PatchOptions{}, "status")
 	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "status.currentHealthy: Invalid value: -1") {
-		t.Errorf("Patch() of status with currentHealthy -1: got error %v, want Invalid", err)
+		t.Errorf("Patch() of status with currentHealthy -1: error = %v, want Invalid", err)
 	}
 }
 

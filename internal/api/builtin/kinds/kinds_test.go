@@ -8,11 +8,11 @@ import (
 
 func read(t *testing.T, files map[string]string) (*Set, error) {
 	t.Helper()
-	folder := fstest.MapFS{}
+	dir := fstest.MapFS{}
 	for name, text := range files {
-		folder[name] = &fstest.MapFile{Data: []byte(text)}
+		dir[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	return Read(folder)
+	return Read(dir)
 }
 
 func TestRead(t *testing.T) {
@@ -21,7 +21,7 @@ func TestRead(t *testing.T) {
 		"apps/thing.kind": "kind Thing\n    group: apps.example.com\n    versions: v1\n",
 	})
 	if err == nil || !strings.Contains(err.Error(), "apps/thing.kind:1: expected kind Thing of group apps.example.com in file apps.example.com/thing.kind") {
-		t.Errorf("Read(): got error %v, want one about the name of apps/thing.kind", err)
+		t.Errorf("Read(): error = %v, want one about the name of apps/thing.kind", err)
 	}
 	pod := set.Kinds[0]
 	if pod.Name != "Pod" || pod.Group() != "" || pod.Property("versions").Line != 4 || set.Kinds[1].Structs(nil)[0] != "apps.v1.Thing" {
@@ -65,7 +65,7 @@ func TestReadErrors(t *testing.T) {
 		head + "    defaults v1:\n    defaults v2:\n    x: y\n": `received "x"`,
 	} {
 		if _, err := read(t, map[string]string{"core/pod.kind": text}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Read() of %q: got error %v, want %s", text, err, want)
+			t.Errorf("Read() of %q: error = %v, want %s", text, err, want)
 		}
 	}
 }

@@ -45,16 +45,16 @@ var Builtin = sync.OnceValue(func() *Set {
 
 // Read reads the files *.kind and *.type of directories and their subdirectories. The error joins the errors of all files;
 // the set contains what could be parsed.
-func Read(folders ...fs.FS) (*Set, error) {
+func Read(dirs ...fs.FS) (*Set, error) {
 	set := &Set{}
 	var local []*Declaration
 	var errs []error
-	for _, folder := range folders {
-		err := fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
+	for _, dir := range dirs {
+		err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || path.Ext(name) != ".kind" && path.Ext(name) != ".type" {
 				return err
 			}
-			text, err := fs.ReadFile(folder, name)
+			text, err := fs.ReadFile(dir, name)
 			if err != nil {
 				return err
 			}

@@ -103,8 +103,8 @@ func (d *decoder) fail(err error) {
 	}
 }
 
-// decodeValue decodes a value with the schema n. If n is nil, the value has no schema: all fields of maps in it are pruned, unless
-// keep is set.
+// decodeValue decodes a value with the schema n. If n is nil, the value has no schema: all fields of maps in it are pruned,
+// unless keep is set.
 func (d *decoder) decodeValue(n *node, v document.Value, keep bool) document.Value {
 	switch kind := v.Kind(); {
 	case kind != document.Map && kind != document.List || fastdoc.IsUnparsed(v):
@@ -263,8 +263,8 @@ func (d *decoder) removeUndecodable(v document.Value) document.Value {
 	return document.NewMap(kept...)
 }
 
-// stripFields returns a value in which all maps are empty: the value itself, or the maps in its items. It records the paths of the
-// removed fields as pruned.
+// stripFields returns a value in which all maps are empty: the value itself, or the maps in its items. It records the paths of
+// the removed fields as pruned.
 func (d *decoder) stripFields(v document.Value) document.Value {
 	if v.Kind() == document.Map {
 		for name := range v.Fields() {

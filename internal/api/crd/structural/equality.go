@@ -61,7 +61,8 @@ func (n *node) enumerates(v document.Value) bool {
 	})
 }
 
-// clampToRune converts an integer to int32. It returns -1, which is not a valid rune, for integers outside of the range of int32.
+// clampToRune converts an integer to int32. It returns -1, which is not a valid rune, for integers outside of the range of
+// int32.
 func clampToRune(i int64) int32 {
 	if i != int64(int32(i)) {
 		return -1

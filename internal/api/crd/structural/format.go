@@ -36,7 +36,8 @@ var textFormats = map[string]func(string) bool{
 	"isbn13": nil, "mac": nil, "rgbcolor": nil, "ssn": nil, "uri": nil,
 }
 
-// formatOf returns the format with the given name for values of the given types; the zero value if the types have no such format.
+// formatOf returns the format with the given name for values of the given types; the zero value if the types have no such
+// format.
 func formatOf(k kinds, name string) format {
 	switch k {
 	case integer:

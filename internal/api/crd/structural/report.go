@@ -240,8 +240,8 @@ func (r *reporter) tooMany(path string, count, maximum int) {
 	r.add(path, e.Type, e.BadValue, e.Detail)
 }
 
-// reportFields adds the errors of a map: of its size, of the fields that are not in properties, of the fields in properties, and of
-// missing required fields, in this order.
+// reportFields adds the errors of a map: of its size, of the fields that are not in properties, of the fields in properties,
+// and of missing required fields, in this order.
 func (r *reporter) reportFields(n *node, v document.Value, path string, prev previous) (matched int) {
 	count := v.Len()
 	if n.minProps != noLimit && count < n.minProps {

@@ -112,8 +112,8 @@ func (r *reporter) allOf(nodes []*node, v document.Value, path string) (matched 
 	return matched
 }
 
-// reportNumber adds the errors of a number. As in kube-apiserver, a limit outside of the range of the schema's type causes an error
-// for every value, and is compared with the value nevertheless.
+// reportNumber adds the errors of a number. As in kube-apiserver, a limit outside of the range of the schema's type causes an
+// error for every value, and is compared with the value nevertheless.
 func (r *reporter) reportNumber(l *numberLimits, q quantity, path string) {
 	if !l.fits(q) {
 		r.invalidWithoutPath("%s", l.rangeError("Checked", path))
