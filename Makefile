@@ -113,6 +113,10 @@ peers: ## build etcd, kube-apiserver and kubectl outside of the repository (see 
 scheduler: ## build the real kube-scheduler, outside the repository, for make test-scheduler; minutes, after make peers
 	nice -n 19 $(GO) -C test/peers run ./cmd/build kube-scheduler
 
+.PHONY: controller-manager
+controller-manager: ## build the real kube-controller-manager, outside the repository; minutes, after make peers
+	nice -n 19 $(GO) -C test/peers run ./cmd/build kube-controller-manager
+
 KUBECTLS ?=
 
 .PHONY: kubectls

@@ -13,17 +13,18 @@ import (
 )
 
 // KubernetesVersion is the Kubernetes release that binaries/go.mod requires. TestVersionIsPinned compares the two.
-const KubernetesVersion = "v1.36.3"
+const KubernetesVersion = "v1.37.1"
 
 // FolderVariable is the environment variable with the folder that contains the built programs.
 const FolderVariable = "CADASTRE_PEERS"
 
 // File names of the programs.
 const (
-	Etcd          = "etcd"
-	KubeAPIServer = "kube-apiserver"
-	Kubectl       = "kubectl"
-	KubeScheduler = "kube-scheduler"
+	Etcd                  = "etcd"
+	KubeAPIServer         = "kube-apiserver"
+	Kubectl               = "kubectl"
+	KubeScheduler         = "kube-scheduler"
+	KubeControllerManager = "kube-controller-manager"
 )
 
 // packages lists the programs with the Go packages from which they are built, the smallest program first, so that a
@@ -33,13 +34,14 @@ var packages = []struct{ program, source string }{
 	{KubeAPIServer, "k8s.io/kubernetes/cmd/kube-apiserver"},
 	{Kubectl, "k8s.io/kubernetes/cmd/kubectl"},
 	{KubeScheduler, "k8s.io/kubernetes/cmd/kube-scheduler"},
+	{KubeControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager"},
 }
 
 // Usual lists the programs that most tests require.
 var Usual = []string{Etcd, KubeAPIServer, Kubectl}
 
 // targets maps programs that are not in Usual to the make targets that build them.
-var targets = map[string]string{KubeScheduler: "make scheduler"}
+var targets = map[string]string{KubeScheduler: "make scheduler", KubeControllerManager: "make controller-manager"}
 
 // ErrNotBuilt is the error for a program that is not built. Tests that require the program are then skipped.
 var ErrNotBuilt = errors.New("not built")

@@ -1,7 +1,7 @@
 // Package peers starts etcd and kube-apiserver on this machine, as the reference of tests and benchmarks.
 //
 // `make peers` builds the programs from their published Go modules into a folder outside of the repository (see
-// [Folder]). The module in binaries/ requires the releases: Kubernetes 1.36.3 with the etcd that it is tested with.
+// [Folder]). The module in binaries/ requires the releases: Kubernetes 1.37.1 with the etcd that it is tested with.
 // This package has no dependencies, so that every module can import it.
 //
 // Files:

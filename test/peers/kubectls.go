@@ -14,7 +14,7 @@ import (
 // release of each minor version since 1.26.
 var Kubectls = []string{
 	"v1.26.15", "v1.27.16", "v1.28.15", "v1.29.15", "v1.30.14", "v1.31.14",
-	"v1.32.13", "v1.33.13", "v1.34.13", "v1.35.10", "v1.36.3", "v1.37.2",
+	"v1.32.13", "v1.33.13", "v1.34.13", "v1.35.10", "v1.36.3", "v1.37.1",
 }
 
 // kubectlMain is the source of the main function, which kubectl's module does not contain.
