@@ -249,9 +249,7 @@ func (d *definitionBuilder) value(t reflect.Type) spec.Schema {
 
 // element returns the schema of the items of a list or of the values of a map.
 func (d *definitionBuilder) element(t reflect.Type) spec.Schema {
-	s := d.value(t)
-	s.Default = d.defaultOf(t, &fieldMarkers{}, false)
-	return d.wrapped(s)
+	return d.wrapped(d.value(t))
 }
 
 // wrapped returns a schema in which a $ref with other keywords beside it is moved to an allOf, because OpenAPI v3 ignores

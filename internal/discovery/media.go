@@ -16,17 +16,6 @@ import (
 // kube-apiserver.
 var anyMediaType = []string{"*/*"}
 
-// aggregatedMedia returns the media types of aggregated discovery documents. As in kube-apiserver, OpenAPI documents list
-// them for /api, /apis and /apis/GROUP.
-func aggregatedMedia() (all []string) {
-	for _, e := range encoding.Encodings {
-		if e.AggregatedDiscovery {
-			all = append(all, e.MediaType)
-		}
-	}
-	return all
-}
-
 // kindMedia holds the media types that requests for a kind support.
 type kindMedia struct {
 	bodies, patches   []string // media types of request bodies: of create and update, and of patch

@@ -89,16 +89,16 @@ func (b *pathBuilder) versionPath() *path {
 }
 
 func (b *pathBuilder) corePath() *path {
-	return b.documentPath("/api/", "getCoreAPIVersions", "core", "the versions of the core group", aggregatedMedia(), reflect.TypeFor[metav1.APIVersions]())
+	return b.documentPath("/api/", "getCoreAPIVersions", "core", "the versions of the core group", encoding.MediaTypes(), reflect.TypeFor[metav1.APIVersions]())
 }
 
 func (b *pathBuilder) groupsPath() *path {
-	return b.documentPath("/apis/", "getAPIVersions", "apis", "the groups and their versions", aggregatedMedia(), reflect.TypeFor[metav1.APIGroupList]())
+	return b.documentPath("/apis/", "getAPIVersions", "apis", "the groups and their versions", encoding.MediaTypes(), reflect.TypeFor[metav1.APIGroupList]())
 }
 
 func (b *pathBuilder) groupPath(group string) *path {
 	id := "get" + capital(tag(group)) + "APIGroup"
-	return b.documentPath("/apis/"+group+"/", id, tag(group), "the versions of the group", aggregatedMedia(), reflect.TypeFor[metav1.APIGroup]())
+	return b.documentPath("/apis/"+group+"/", id, tag(group), "the versions of the group", encoding.MediaTypes(), reflect.TypeFor[metav1.APIGroup]())
 }
 
 func (b *pathBuilder) resourcesPath(group, version string) *path {

@@ -106,7 +106,7 @@ func (s *snapshot) serveVersion(w http.ResponseWriter, r *http.Request) {
 func (s *snapshot) serveRoot(address string, includes func(*group) bool, unaggregated func() runtime.Object) http.HandlerFunc {
 	serveUnaggregated := s.serveDiscovery(address, unaggregated)
 	return func(w http.ResponseWriter, r *http.Request) {
-		form, parameters, ok := choose(r.Header.Get("Accept"), aggregatedMedia(), selectsAggregated)
+		form, parameters, ok := choose(r.Header.Get("Accept"), encoding.MediaTypes(), selectsAggregated)
 		if !ok {
 			serveUnaggregated(w, r)
 			return

@@ -35,8 +35,6 @@ type Encoding struct {
 	NeedsGoType bool
 	// Tables reports whether objects can be encoded as a Table.
 	Tables bool
-	// AggregatedDiscovery reports whether aggregated discovery is served in this encoding.
-	AggregatedDiscovery bool
 
 	Serializer
 }

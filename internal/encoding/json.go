@@ -13,12 +13,11 @@ import (
 
 // JSON is the default encoding. Objects are stored as JSON, so responses contain the stored bytes.
 var JSON = &Encoding{
-	MediaType:           "application/json",
-	StreamType:          "application/json;stream=watch",
-	StreamContentType:   "application/json",
-	Tables:              true,
-	AggregatedDiscovery: true,
-	Serializer:          jsonSerializer{},
+	MediaType:         "application/json",
+	StreamType:        "application/json;stream=watch",
+	StreamContentType: "application/json",
+	Tables:            true,
+	Serializer:        jsonSerializer{},
 }
 
 // jsonSerializer writes compact JSON followed by a newline, or indented JSON without a newline if the view is pretty. Watch
