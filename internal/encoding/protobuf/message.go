@@ -131,8 +131,8 @@ func fieldOf(s reflect.StructField) (f field, ok bool, err error) {
 	if f.number, err = strconv.Atoi(parts[1]); err != nil {
 		return f, false, fmt.Errorf("%s: expected a number in the protobuf tag: %w", s.Name, err)
 	}
-	name, options, _ := strings.Cut(s.Tag.Get("json"), ",")
-	if f.name = name; name == "" && !slices.Contains(strings.Split(options, ","), "inline") {
+	name, _, _ := strings.Cut(s.Tag.Get("json"), ",")
+	if f.name = name; name == "" && !s.Anonymous { // the fields of embedded structs are encoded in place of the struct
 		return f, false, fmt.Errorf("%s: expected a name for JSON, received %q", s.Name, s.Tag.Get("json"))
 	}
 	if err := f.setType(s.Type); err != nil {
