@@ -67,7 +67,7 @@ func newKind(d *kinds.Declaration) (*Kind, error) {
 			errs = append(errs, d.Errorf(property.Line, "%s: %w", p.name, err))
 		}
 	}
-	errs = append(errs, k.setStrategy(d), k.setSelectableFields(d), k.setResetFields(d))
+	errs = append(errs, k.setStrategy(d), k.setSelectableFields(d), k.setResetFields(d), k.setDisabledFields(d))
 	return k, errors.Join(errs...)
 }
 

@@ -1,57 +1,160 @@
 package api
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// dropDisabledFields removes the fields of a pod spec whose feature gates are off by default, as kube-apiserver does. A
-// field that is set in the live object is retained.
+// disabledFeature lists the fields of a feature gate of Kubernetes that is off by default. An update retains these fields if the
+// live object sets any of them; otherwise they are removed.
+type disabledFeature struct {
+	gate   string
+	fields []fieldPath
+}
+
+// podFeatures are the disabled features with fields in a pod spec.
+var podFeatures = []disabledFeature{
+	{"AtomicWriteVolumeUserFields", slices.Concat(
+		fieldPaths("volumes[].", "secret.defaultUser", "secret.items[].user", "configMap.defaultUser", "configMap.items[].user",
+			"downwardAPI.defaultUser", "downwardAPI.items[].user", "projected.defaultUser"),
+		fieldPaths("volumes[].projected.sources[].", "secret.items[].user", "configMap.items[].user", "downwardAPI.items[].user",
+			"serviceAccountToken.user", "clusterTrustBundle.user", "podCertificate.user"),
+	)},
+	{"GenericWorkload", fieldPaths("", "schedulingGroup")},
+	{"GRPCContainerProbeTLS", containerPaths("livenessProbe.grpc.tls", "readinessProbe.grpc.tls", "startupProbe.grpc.tls")},
+	{"EvictionRequestAPI", fieldPaths("", "evictionResponders")},
+	{"EmptyDirVolumeMode", fieldPaths("", "volumes[].emptyDir.mode")},
+	{"VolumeBindMountOptions", containerPaths("volumeMounts[].bindMountOptions")},
+	{"H2CContainerProbe", containerPaths("livenessProbe.httpGet.protocol", "readinessProbe.httpGet.protocol",
+		"startupProbe.httpGet.protocol", "lifecycle.postStart.httpGet.protocol", "lifecycle.preStop.httpGet.protocol")},
+}
+
+// setDisabledFields sets the disabled features from the section "disabled fields" of a kind file, whose lines have the syntax
+// GATE PATH….
+func (k *Kind) setDisabledFields(d *kinds.Declaration) error {
+	for _, s := range d.Sections(kinds.DisabledFields) {
+		lines, err := s.Lines()
+		if err != nil {
+			return err
+		}
+		for _, l := range lines {
+			words := strings.Fields(l.Text)
+			if len(words) < 2 {
+				return s.Errorf(l.Number, "%w", errExpected("GATE PATH…", l.Text))
+			}
+			k.disabled = append(k.disabled, disabledFeature{words[0], fieldPaths("", words[1:]...)})
+		}
+	}
+	return nil
+}
+
+// dropDisabledFields removes the fields of disabled features, as kube-apiserver does. Fields that are set in the live object
+// are retained.
 func (k *Kind) dropDisabledFields(obj, live document.Value) document.Value {
+	for _, f := range k.disabled {
+		obj = f.drop(obj, live)
+	}
 	if k.podSpec == nil {
 		return obj
 	}
 	spec, old := obj.Lookup(k.podSpec...), live.Lookup(k.podSpec...)
-	changed := spec
-	for _, name := range []string{"clusterTrustBundle", "podCertificate"} {
-		if !hasProjectedSource(old, name) && hasProjectedSource(spec, name) {
-			changed = putItems(changed, func(volume document.Value) document.Value {
-				return putItems(volume, removeField(name), "projected", "sources")
-			}, "volumes")
-		}
-	}
-	if !isAbsentOrNull(changed.Get("schedulingGroup")) && isAbsentOrNull(old.Get("schedulingGroup")) {
-		changed = changed.Without("schedulingGroup")
+	result := spec
+	for _, f := range podFeatures {
+		result = f.drop(result, old)
 	}
 	if hasStopSignal(spec) && !hasStopSignal(old) {
-		changed = removeStopSignals(changed)
+		result = removeStopSignals(result)
 	}
-	if document.Same(changed, spec) {
+	if document.Same(result, spec) {
 		return obj
 	}
-	return put(obj, changed, k.podSpec...)
+	return put(obj, result, k.podSpec...)
 }
 
-// hasProjectedSource reports whether a projected volume of spec, a pod spec, has a source of the type name, such as
-// clusterTrustBundle.
-func hasProjectedSource(spec document.Value, name string) bool {
-	for _, volume := range spec.Get("volumes").Items() {
-		for _, source := range volume.Lookup("projected", "sources").Items() {
-			if !isAbsentOrNull(source.Get(name)) {
+// drop returns v without the fields of the feature, or v itself if live has one of them.
+func (f disabledFeature) drop(v, live document.Value) document.Value {
+	isSet := func(doc document.Value) bool {
+		return slices.ContainsFunc(f.fields, func(p fieldPath) bool { return p.isSet(doc) })
+	}
+	if !isSet(v) || isSet(live) {
+		return v
+	}
+	for _, p := range f.fields {
+		v = p.remove(v)
+	}
+	return v
+}
+
+// fieldPath is a path of field names. The suffix [] of a name, such as volumes[], selects all items of that list; the suffix {}
+// selects all values of that map.
+type fieldPath []string
+
+// fieldPaths parses paths that have a common prefix.
+func fieldPaths(prefix string, paths ...string) []fieldPath {
+	var all []fieldPath
+	for _, path := range paths {
+		all = append(all, strings.Split(prefix+path, "."))
+	}
+	return all
+}
+
+// containerPaths returns paths in all containers of a pod spec.
+func containerPaths(paths ...string) []fieldPath {
+	var all []fieldPath
+	for _, list := range containerLists {
+		all = append(all, fieldPaths(list+"[].", paths...)...)
+	}
+	return all
+}
+
+// isSet reports whether v has a value other than null at the path.
+func (p fieldPath) isSet(v document.Value) bool {
+	if len(p) == 0 {
+		return !isAbsentOrNull(v)
+	}
+	rest := p[1:]
+	if list, ok := strings.CutSuffix(p[0], "[]"); ok {
+		for _, item := range v.Get(list).Items() {
+			if rest.isSet(item) {
 				return true
 			}
 		}
+		return false
 	}
-	return false
+	if name, ok := strings.CutSuffix(p[0], "{}"); ok {
+		for _, value := range v.Get(name).Fields() {
+			if rest.isSet(value) {
+				return true
+			}
+		}
+		return false
+	}
+	return rest.isSet(v.Get(p[0]))
 }
 
-// removeField returns a function that returns its argument, a map, without the field name.
-func removeField(name string) func(document.Value) document.Value {
-	return func(v document.Value) document.Value {
-		if v.Get(name).IsAbsent() {
-			return v
-		}
-		return v.Without(name)
+// remove returns v without the fields at the path; v itself if it has none.
+func (p fieldPath) remove(v document.Value) document.Value {
+	if !p.isSet(v) {
+		return v
 	}
+	rest := p[1:]
+	if list, ok := strings.CutSuffix(p[0], "[]"); ok {
+		return putItems(v, rest.remove, list)
+	}
+	if name, ok := strings.CutSuffix(p[0], "{}"); ok {
+		values := v.Get(name)
+		for key, value := range values.Fields() {
+			values = values.With(key, rest.remove(value))
+		}
+		return put(v, values, name)
+	}
+	if len(rest) == 0 {
+		return v.Without(p[0])
+	}
+	return put(v, rest.remove(v.Get(p[0])), p[0])
 }
 
 // containerLists are the fields of a pod spec that hold containers.

@@ -6,18 +6,22 @@ import "testing"
 // them.
 func TestPrepareDropsDisabledFields(t *testing.T) {
 	const (
-		bundled = `volumes: [{name: v, projected: {sources: [{clusterTrustBundle: {path: a}}, {secret: {name: x}}]}}]`
-		bare    = `volumes: [{name: v, projected: {sources: [{}, {secret: {name: x}}]}}]`
+		withMode    = `volumes: [{name: v, emptyDir: {mode: 511, medium: Memory}}]`
+		withoutMode = `volumes: [{name: v, emptyDir: {medium: Memory}}]`
 	)
 	testPrepare(t, []prepareTest{
-		{"create with a trust bundle", "podtemplates", "", `{metadata: {}, template: {spec: {` + bundled + `}}}`, "",
-			`{metadata: {generation: 1}, template: {spec: {` + bare + `}}}`},
-		{"update adds a trust bundle", "podtemplates", "", `{metadata: {}, template: {spec: {` + bundled + `}}}`, `{metadata: {generation: 1}, template: {spec: {}}}`,
-			`{metadata: {generation: 2}, template: {spec: {` + bare + `}}}`},
-		{"update retains a trust bundle", "podtemplates", "", `{metadata: {}, template: {spec: {` + bundled + `}}}`, `{metadata: {generation: 1}, template: {spec: {` + bundled + `}}}`,
-			`{metadata: {generation: 1}, template: {spec: {` + bundled + `}}}`},
-		{"pod certificate", "cronjobs.batch", "", `{metadata: {}, spec: {jobTemplate: {spec: {template: {spec: {volumes: [{name: v, projected: {sources: [{podCertificate: {}}]}}]}}}}}}`, "",
-			`{metadata: {generation: 1}, spec: {jobTemplate: {spec: {template: {spec: {volumes: [{name: v, projected: {sources: [{}]}}]}}}}}, status: {}}`},
+		{"create with a mode of an emptyDir", "podtemplates", "", `{metadata: {}, template: {spec: {` + withMode + `}}}`, "",
+			`{metadata: {generation: 1}, template: {spec: {` + withoutMode + `}}}`},
+		{"update adds a mode of an emptyDir", "podtemplates", "", `{metadata: {}, template: {spec: {` + withMode + `}}}`, `{metadata: {generation: 1}, template: {spec: {}}}`,
+			`{metadata: {generation: 2}, template: {spec: {` + withoutMode + `}}}`},
+		{"update retains a mode of an emptyDir", "podtemplates", "", `{metadata: {}, template: {spec: {` + withMode + `}}}`, `{metadata: {generation: 1}, template: {spec: {` + withMode + `}}}`,
+			`{metadata: {generation: 1}, template: {spec: {` + withMode + `}}}`},
+		{"user of a file", "cronjobs.batch", "", `{metadata: {}, spec: {jobTemplate: {spec: {template: {spec: {volumes: [{name: v, configMap: {items: [{key: a, user: 1}]}}]}}}}}}`, "",
+			`{metadata: {generation: 1}, spec: {jobTemplate: {spec: {template: {spec: {volumes: [{name: v, configMap: {items: [{key: a}]}}]}}}}}, status: {}}`},
+		{"bind mount options and probes", "podtemplates", "", `{metadata: {}, template: {spec: {containers: [{name: a, volumeMounts: [{name: v, bindMountOptions: [noexec]}], startupProbe: {httpGet: {port: 1, protocol: H2C}}}]}}}`, "",
+			`{metadata: {generation: 1}, template: {spec: {containers: [{name: a, volumeMounts: [{name: v}], startupProbe: {httpGet: {port: 1}}}]}}}`},
+		{"scheduling of a job", "jobs.batch", "status", `{metadata: {}, spec: {}, status: {}}`, `{metadata: {}, spec: {scheduling: {}}, status: {}}`,
+			`{metadata: {}, spec: {scheduling: {}}, status: {}}`},
 		{"scheduling group", "replicationcontrollers", "", `{metadata: {}, spec: {template: {spec: {schedulingGroup: {podGroupName: a}}}}}`, "",
 			`{metadata: {generation: 1}, spec: {template: {spec: {}}}, status: {replicas: 0}}`},
 		{"stop signals", "deployments.apps", "", `{metadata: {}, spec: {template: {spec: {containers: [{name: a, lifecycle: {stopSignal: SIGTERM}}, {name: b, lifecycle: {stopSignal: SIGTERM, preStop: {}}}, {name: c}]}}}}`, "",
@@ -64,7 +68,7 @@ func TestPrepareDevices(t *testing.T) {
 		devices = `[{driver: d, pool: p, device: a}, {driver: d, pool: p, device: b, shareID: s}, {driver: d, pool: p, device: other}]`
 	)
 	testPrepare(t, []prepareTest{
-		{"attributes", "resourceslices.resource.k8s.io", "", `{metadata: {}, spec: {devices: [{name: a, attributes: {x: {ints: [1]}, "y": {int: 1}}, nodeAllocatableResourceMappings: {cpu: {}}}]}}`, "",
+		{"attributes", "resourceslices.resource.k8s.io", "", `{metadata: {}, spec: {devices: [{name: a, attributes: {x: {ints: [1]}, "y": {int: 1}}, nodeAllocatableResources: {cpu: {}}}]}}`, "",
 			`{metadata: {generation: 1}, spec: {devices: [{name: a, attributes: {x: {}, "y": {int: 1}}}]}}`},
 		{"allocated", "resourceclaims.resource.k8s.io", "status", `{metadata: {}, status: {allocation: ` + results + `, devices: ` + devices + `}}`, `{metadata: {}, status: {allocation: ` + results + `}}`,
 			`{metadata: {}, status: {allocation: ` + results + `, devices: ` + devices + `}}`},

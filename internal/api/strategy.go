@@ -36,6 +36,8 @@ type strategy struct {
 	convert                            map[conversion]convertStep
 	// podSpec is the path of the pod spec; nil if the kind has none.
 	podSpec []string
+	// disabled are the features of the section "disabled fields".
+	disabled []disabledFeature
 }
 
 // prepareStep returns an object in which the fields that the server controls are set. The live object is absent on create.
@@ -67,9 +69,10 @@ var (
 		"preparePersistentVolumeForCreate": preparePersistentVolumeForCreate,
 		"preparePersistentVolumeStatus":    preparePersistentVolumeStatus,
 		"preparePodForCreate":              preparePodForCreate,
+		"preparePodForUpdate":              preparePodForUpdate,
+		"preparePodResize":                 preparePodResize,
 		"preparePodStatus":                 preparePodStatus,
 		"prepareResourceClaimStatus":       prepareResourceClaimStatus,
-		"prepareResourceSlice":             prepareResourceSlice,
 		"prepareServiceAccount":            prepareServiceAccount,
 		"prepareServiceForUpdate":          prepareServiceForUpdate,
 		"prepareSigningRequestForCreate":   prepareSigningRequestForCreate,

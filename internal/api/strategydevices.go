@@ -4,29 +4,6 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// prepareResourceSlice removes the fields of devices whose feature gates are off by default, as kube-apiserver does: the
-// list values of attributes, and nodeAllocatableResourceMappings.
-func prepareResourceSlice(obj, _ document.Value, _ Write) document.Value {
-	return putItems(obj, func(device document.Value) document.Value {
-		device = removeField("nodeAllocatableResourceMappings")(device)
-		attributes := device.Get("attributes")
-		kept := attributes
-		for name, attribute := range attributes.Fields() {
-			rest := attribute
-			for _, list := range []string{"bools", "ints", "strings", "versions"} {
-				rest = removeField(list)(rest)
-			}
-			if !document.Same(rest, attribute) {
-				kept = kept.With(name, rest)
-			}
-		}
-		if document.Same(kept, attributes) {
-			return device
-		}
-		return device.With("attributes", kept)
-	}, "spec", "devices")
-}
-
 // prepareResourceClaimStatus removes items of status.devices whose devices the update deallocates, so a client that deallocates
 // a device need not remove the device's status itself.
 func prepareResourceClaimStatus(obj, live document.Value, _ Write) document.Value {

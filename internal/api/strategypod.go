@@ -4,12 +4,14 @@ import (
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/podresources"
 	"github.com/cadastre/cadastre/internal/api/qos"
 )
 
-// preparePodForCreate sets status.qosClass, the condition PodScheduled of a pod with scheduling gates, the label selectors
+// preparePodForCreate sets absent pod-level resources, status.qosClass, the condition PodScheduled of a pod with scheduling gates, the label selectors
 // that follow from matchLabelKeys and mismatchLabelKeys, and AppArmor profiles from legacy annotations.
 func preparePodForCreate(obj, _ document.Value, w Write) document.Value {
+	obj = put(obj, podresources.SetDefaults(obj.Get("spec")), "spec")
 	obj = put(obj, document.NewString(qos.Class(obj.Get("spec"))), "status", "qosClass")
 	if obj.Lookup("spec", "schedulingGates").Len() > 0 {
 		obj = put(obj, document.NewList(gatedCondition(w)), "status", "conditions")
@@ -72,11 +74,30 @@ func addMatchLabelKeys(term, labels document.Value) document.Value {
 
 func isAbsentOrNull(v document.Value) bool { return v.IsAbsent() || v.IsNull() }
 
-// preparePodStatus restores the status fields that older kubelets do not send: qosClass, observedGeneration, and
-// observedGeneration of the conditions.
+// preparePodForUpdate restores spec.resources if the update removes it, because clients that do not know the field drop it.
+func preparePodForUpdate(obj, live document.Value, _ Write) document.Value {
+	if old := live.Lookup("spec", "resources"); !isAbsentOrNull(old) && isAbsentOrNull(obj.Lookup("spec", "resources")) {
+		return put(obj, old, "spec", "resources")
+	}
+	return obj
+}
+
+// preparePodResize restores spec.resources like preparePodForUpdate and sets absent pod-level resources.
+func preparePodResize(obj, live document.Value, w Write) document.Value {
+	obj = preparePodForUpdate(obj, live, w)
+	return put(obj, podresources.SetDefaults(obj.Get("spec")), "spec")
+}
+
+// preparePodStatus restores the status fields that older kubelets do not send: qosClass, the statuses of claimed devices,
+// observedGeneration, and observedGeneration of the conditions.
 func preparePodStatus(obj, live document.Value, _ Write) document.Value {
 	if obj.Lookup("status", "qosClass").Text() == "" {
 		obj = put(obj, live.Lookup("status", "qosClass"), "status", "qosClass")
+	}
+	for _, name := range []string{"resourceClaimStatuses", "extendedResourceClaimStatus", "nodeAllocatableResourceClaimStatuses"} {
+		if old := live.Lookup("status", name); !isAbsentOrNull(old) && isAbsentOrNull(obj.Lookup("status", name)) {
+			obj = put(obj, old, "status", name)
+		}
 	}
 	if !hasObservedGeneration(obj.Get("status")) {
 		obj = put(obj, live.Lookup("status", "observedGeneration"), "status", "observedGeneration")

@@ -17,12 +17,26 @@ func checkAutoscalerMetrics(c *checker, scaler, _ document.Value) {
 	if minimum := scaler.Lookup("spec", "minReplicas"); isAbsentOrNull(minimum) || intValue(minimum) != 0 {
 		return
 	}
-	for _, metric := range scaler.Lookup("spec", "metrics").Items() {
+	for _, metric := range autoscalerMetrics(scaler).Items() {
 		if kind := metric.Get("type").Text(); kind == "Object" || kind == "External" {
 			return
 		}
 	}
 	c.forbidden(zeroReplicasDetail, "spec", "metrics")
+}
+
+// autoscalerMetrics returns spec.metrics of autoscaling/v2. An autoscaler at autoscaling/v1 has the metrics that are not of CPU
+// in an annotation.
+func autoscalerMetrics(scaler document.Value) document.Value {
+	text := scaler.Lookup("metadata", "annotations", "autoscaling.alpha.kubernetes.io/metrics").Text()
+	if scaler.Get("apiVersion").Text() != "autoscaling/v1" || text == "" {
+		return scaler.Lookup("spec", "metrics")
+	}
+	metrics, err := document.ParseJSON([]byte(text))
+	if err != nil {
+		return document.Value{} // kube-apiserver ignores an annotation that it cannot decode
+	}
+	return metrics
 }
 
 // checkAutoscalerUtilization requires that targetCPUUtilizationPercentage of autoscaling/v1 is positive. Like kube-apiserver, it

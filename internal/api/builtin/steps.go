@@ -8,11 +8,10 @@ import (
 
 // steps holds the defaulting rules that are Go functions, by name. Kind files call them with "go NAME".
 var steps = map[string]func(*structUpdate){
-	"gracePeriod":       raiseGracePeriod,
-	"podCIDRs":          func(s *structUpdate) { syncFirst(s, "podCIDR", "podCIDRs", "") },
-	"podIPs":            func(s *structUpdate) { syncFirst(s, "podIP", "podIPs", "ip") },
-	"podLevelResources": setPodLevelResources,
-	"stringData":        encodeStringData,
+	"gracePeriod": raiseGracePeriod,
+	"podCIDRs":    func(s *structUpdate) { syncFirst(s, "podCIDR", "podCIDRs", "") },
+	"podIPs":      func(s *structUpdate) { syncFirst(s, "podIP", "podIPs", "ip") },
+	"stringData":  encodeStringData,
 }
 
 // raiseGracePeriod sets a negative terminationGracePeriodSeconds of a Pod to 1. It is not applied to pod templates.

@@ -53,8 +53,8 @@ func main() {
 func packages() []string {
 	found := map[string]bool{
 		"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1": true,
-		"k8s.io/apimachinery/pkg/runtime":                         true,
-		"k8s.io/apimachinery/pkg/version":                         true,
+		"k8s.io/apimachinery/pkg/runtime":                          true,
+		"k8s.io/apimachinery/pkg/version":                          true,
 	}
 	seen := map[reflect.Type]bool{}
 	var add func(t reflect.Type)

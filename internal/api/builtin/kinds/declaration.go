@@ -16,6 +16,7 @@ const (
 	Strategy         = "strategy"
 	SelectableFields = "selectable fields"
 	ResetFields      = "reset fields"
+	DisabledFields   = "disabled fields"
 	Defaults         = "defaults"
 	OneOfs           = "one-ofs"
 	Validation       = "validation"
@@ -40,8 +41,8 @@ var (
 	kindNames = []string{
 		"group", "versions", "deprecated", "stored as", "also served as", "scope", "plural", "singular", "short names", "categories",
 		"verbs", "acts on", "subresources", "generation", "fields of", "pod spec", "traits",
-		Strategy, SelectableFields, ResetFields, Defaults, OneOfs, Validation, subresourceValidation, RequestWarnings,
-		Warnings, StatusWarnings, Columns,
+		Strategy, SelectableFields, ResetFields, DisabledFields, Defaults, OneOfs, Validation, subresourceValidation,
+		RequestWarnings, Warnings, StatusWarnings, Columns,
 	}
 	// typeNames are the names of the properties and sections of a type.
 	typeNames = []string{"structs", Defaults, OneOfs, Validation, Warnings, Columns}
