@@ -253,8 +253,12 @@ func (c *checker) checkManagedFields(entries document.Value) {
 		}
 		c.push("managedFields")
 		c.pushItem(i)
-		if operation != "Apply" && operation != "Update" {
-			c.invalid(operation, "must be `Apply` or `Update`", "operation")
+		switch operation {
+		case "Apply", "Update":
+		case "":
+			c.required("must not be empty", "operation")
+		default:
+			c.unsupported(operation, []string{"Apply", "Update"}, "operation")
 		}
 		if fieldsType != "" && fieldsType != "FieldsV1" {
 			c.invalid(fieldsType, "must be `FieldsV1`", "fieldsType")

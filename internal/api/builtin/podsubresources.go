@@ -64,9 +64,6 @@ func checkPodResize(c *checker, pod, oldPod document.Value) {
 	if hasPodLevel {
 		c.checkResizedPodLevel(spec.Get("resources"), old.Get("resources"))
 	}
-	if oldPod.Lookup("status", "nodeAllocatableResourceClaimStatuses").Len() > 0 {
-		c.forbidden("pods with node allocatable resource claims cannot be resized")
-	}
 	errs := len(c.errs)
 	c.checkSameOrder(spec, old, "containers")
 	c.checkSameOrder(spec, old, "initContainers")
@@ -106,11 +103,11 @@ func hasResources(spec document.Value) bool {
 
 // checkResizedPodLevel requires that a resize changes only CPU and memory of pod-level resources, and does not remove any.
 func (c *checker) checkResizedPodLevel(resources, old document.Value) {
-	if !isEmpty(old) && isEmpty(resources) {
+	if !isAbsentOrNull(old) && isAbsentOrNull(resources) {
 		c.forbidden("pod-level resources cannot be removed", "resources")
 		return
 	}
-	if !isEmpty(old) {
+	if !isAbsentOrNull(old) {
 		for _, list := range []string{"requests", "limits"} {
 			if isRemoved(resources.Get(list), old.Get(list)) {
 				c.forbidden(fmt.Sprintf("pod-level resource %s cannot be removed", list), "resources", list)
@@ -202,11 +199,9 @@ func (c *checker) checkResizedInitContainers(spec, old document.Value) {
 	c.pop()
 }
 
-// revertResize returns container with the CPU and memory of old, so that the result can be compared with old. As in
-// kube-apiserver, the result has no claims, so a container with claims cannot be resized.
+// revertResize returns container with the CPU and memory of old, so that the result can be compared with old.
 func revertResize(container, old document.Value) document.Value {
-	resources := copyAmounts(container.Get("resources"), old.Get("resources")).Without("claims")
-	return container.With("resources", resources)
+	return container.With("resources", copyAmounts(container.Get("resources"), old.Get("resources")))
 }
 
 // copyAmounts returns resources with the CPU and memory amounts of old.

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,7 +38,22 @@ func (t *Type) validate(b *block, obj, old document.Value) field.ErrorList {
 	errs := c.checkObject(b, obj, old)
 	c.reset()
 	checkers.Put(c)
-	return errs
+	return distinct(errs)
+}
+
+// distinct returns errs without repeated errors: those with the same text. Like kube-apiserver, the server reports each error
+// once.
+func distinct(errs field.ErrorList) field.ErrorList {
+	if len(errs) < 2 {
+		return errs
+	}
+	seen := make(map[string]bool, len(errs))
+	return slices.DeleteFunc(errs, func(e *field.Error) bool {
+		text := e.Error()
+		isRepeated := seen[text]
+		seen[text] = true
+		return isRepeated
+	})
 }
 
 var checkers = sync.Pool{New: func() any { return new(checker) }}

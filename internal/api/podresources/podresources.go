@@ -92,6 +92,19 @@ func allContainersLimit(spec document.Value, name string) bool {
 	return true
 }
 
+// IsSet reports whether resources, those of a whole pod, contain a request or limit of a resource that can be requested for
+// whole pods.
+func IsSet(resources document.Value) bool {
+	for _, list := range []string{"requests", "limits"} {
+		for name := range resources.Get(list).Fields() {
+			if isSupported(name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // IsHugePages reports whether a resource is huge pages of some size.
 func IsHugePages(name string) bool { return strings.HasPrefix(name, "hugepages-") }
 

@@ -5,62 +5,68 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/podresources"
 )
 
-// Class returns the QoS class of a pod with the given spec: Guaranteed if every container has CPU and memory limits that equal
-// its requests, BestEffort if no container has requests or limits, and Burstable for all other pods. Only CPU and memory are
-// considered. Resources of the whole pod (spec.resources) take precedence over those of its containers.
-func Class(spec document.Value) string {
-	requests, limits := amounts{}, amounts{}
-	guaranteed := true
-	if whole := spec.Get("resources"); whole.Kind() == document.Map {
-		requests.add(whole.Get("requests"))
-		if declared := whole.Get("limits"); declared.Len() > 0 {
-			guaranteed = limits.add(declared) == len(Resources)
-		}
-	} else {
-		for _, list := range []string{"containers", "initContainers"} {
-			for _, c := range spec.Get(list).Items() {
-				requests.add(c.Lookup("resources", "requests"))
-				guaranteed = limits.add(c.Lookup("resources", "limits")) == len(Resources) && guaranteed
-			}
-		}
-	}
-	switch {
-	case len(requests) == 0 && len(limits) == 0:
-		return "BestEffort"
-	case guaranteed && requests.equal(limits):
-		return "Guaranteed"
-	}
-	return "Burstable"
-}
+// The quality of service classes.
+const (
+	bestEffort = "BestEffort"
+	burstable  = "Burstable"
+	guaranteed = "Guaranteed"
+)
 
 // Resources are the names of the resources that determine the QoS class.
 var Resources = []string{"cpu", "memory"}
 
-// amounts maps the name of a resource in Resources to the sum of its quantities.
-type amounts map[string]resource.Quantity
-
-// add adds the positive quantities of a ResourceList to the sums and returns the number of quantities that it added.
-func (a amounts) add(quantities document.Value) (added int) {
-	for _, name := range Resources {
-		q, err := resource.ParseQuantity(quantities.Get(name).Text())
-		if err != nil || q.Sign() <= 0 {
-			continue
-		}
-		sum := a[name]
-		sum.Add(q)
-		a[name] = sum
-		added++
+// Class returns the QoS class of a pod with the given spec: Guaranteed if every container has CPU and memory limits that equal
+// its requests, BestEffort if no container has CPU or memory requests or limits, Burstable otherwise. Resources of the whole
+// pod (spec.resources) take precedence over those of its containers.
+func Class(spec document.Value) string {
+	if whole := spec.Get("resources"); podresources.IsSet(whole) {
+		return classOf(whole)
 	}
-	return added
+	class := ""
+	for _, list := range []string{"initContainers", "containers"} {
+		for _, c := range spec.Get(list).Items() {
+			class = combine(class, classOf(c.Get("resources")))
+		}
+	}
+	if class == "" {
+		return bestEffort
+	}
+	return class
 }
 
-func (a amounts) equal(b amounts) bool {
-	for name, q := range a {
-		if other, ok := b[name]; !ok || q.Cmp(other) != 0 {
-			return false
+// combine returns the class of a pod of which one part has the class a and another the class b. a is "" for no part.
+func combine(a, b string) string {
+	if a == "" || a == b {
+		return b
+	}
+	return burstable
+}
+
+// classOf returns the class of the limits and requests of one container, or of a whole pod.
+func classOf(resources document.Value) string {
+	class := ""
+	for _, name := range Resources {
+		request, limit := quantity(resources.Lookup("requests", name)), quantity(resources.Lookup("limits", name))
+		switch {
+		case request.Cmp(limit) != 0:
+			return burstable
+		case request.IsZero():
+			class = combine(class, bestEffort)
+		default:
+			class = combine(class, guaranteed)
 		}
 	}
-	return len(a) == len(b)
+	return class
+}
+
+// quantity parses a quantity; the result is zero for an absent or invalid value.
+func quantity(v document.Value) resource.Quantity {
+	q, err := resource.ParseQuantity(v.Text())
+	if err != nil {
+		return resource.Quantity{}
+	}
+	return q
 }
