@@ -2,6 +2,7 @@ package defaults
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -29,6 +30,9 @@ func TestImages(t *testing.T) {
 	}
 }
 
+// largeExponent matches quantities with more characters after the E, without signs and leading zeros, than Cadastre accepts.
+var largeExponent = regexp.MustCompile(`[eE][-+0]*[^-+0].{3}`)
+
 // TestQuantities compares the canonical form of random quantities, and the rejection of invalid ones, with
 // kube-apiserver.
 func TestQuantities(t *testing.T) {
@@ -41,6 +45,9 @@ func TestQuantities(t *testing.T) {
 			var text strings.Builder
 			for range 1 + random.IntN(5) {
 				text.WriteString(parts[random.IntN(len(parts))])
+			}
+			if largeExponent.MatchString(text.String()) {
+				continue // docs/differences.md: such quantities are rejected, because they are expensive to parse
 			}
 			quantity := document.NewString(text.String())
 			hard := document.NewMap(document.Field{Name: "cpu", Value: quantity})
