@@ -121,7 +121,8 @@ func serverArgs(etcd string, port int, options Options) []string {
 	return slices.Concat([]string{
 		"--etcd-servers=" + etcd,
 		"--bind-address=127.0.0.1",
-		"--advertise-address=127.0.0.1",
+		// Kubernetes 1.37 rejects loopback addresses here. The address appears only in the Endpoints of the kubernetes Service.
+		"--advertise-address=192.0.2.1",
 		"--secure-port=" + strconv.Itoa(port),
 		"--tls-cert-file=" + serverCertificate,
 		"--tls-private-key-file=" + serverKey,

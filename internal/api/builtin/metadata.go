@@ -171,8 +171,8 @@ func (c *checker) checkAnnotations(annotations document.Value, below ...string) 
 
 func (c *checker) checkOwners(owners document.Value) {
 	controller := ""
-	for _, owner := range owners.Items() {
-		c.checkOwner(owner)
+	for i, owner := range owners.Items() {
+		c.checkOwner(i, owner)
 		if !owner.Get("controller").Bool() {
 			continue
 		}
@@ -185,19 +185,28 @@ func (c *checker) checkOwners(owners document.Value) {
 	}
 }
 
-func (c *checker) checkOwner(owner document.Value) {
-	gvk := schema.FromAPIVersionAndKind(owner.Get("apiVersion").Text(), owner.Get("kind").Text())
-	if gvk.Version == "" {
-		c.invalid(owner.Get("apiVersion").Text(), "version must not be empty", "ownerReferences", "apiVersion")
+func (c *checker) checkOwner(i int, owner document.Value) {
+	c.push("ownerReferences")
+	c.pushItem(i)
+	apiVersion := owner.Get("apiVersion").Text()
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	switch {
+	case apiVersion == "":
+		c.required("must not be empty", "apiVersion")
+	case err != nil || gv.Version == "":
+		c.invalid(apiVersion, "must be <group>/<version> or <version>", "apiVersion")
 	}
 	for _, name := range []string{"kind", "name", "uid"} {
 		if owner.Get(name).Text() == "" {
-			c.invalid("", "must not be empty", "ownerReferences", name)
+			c.required("must not be empty", name)
 		}
 	}
+	gvk := gv.WithKind(owner.Get("kind").Text())
 	if gvk == (schema.GroupVersionKind{Version: "v1", Kind: "Event"}) {
-		c.invalid(errorValue(owner), fmt.Sprintf("%s is disallowed from being an owner", gvk), "ownerReferences")
+		c.invalid(errorValue(owner), fmt.Sprintf("%s is disallowed from being an owner", gvk))
 	}
+	c.pop()
+	c.pop()
 }
 
 func (c *checker) checkFinalizers(finalizers document.Value) {
