@@ -21,7 +21,7 @@ const getConfigMap = "It works.\n-- step --\nGET configmaps/shared\n"
 // /version itself, and calls respond for every other request. If respond returns false, a complete server handles the
 // request.
 func startDefectiveServer(t *testing.T, respond func(w http.ResponseWriter, r *http.Request) bool) Options {
-	like := &fakeServer{responses: []string{shared}, version: "v1.36.0"}
+	like := &fakeServer{responses: []string{shared}, version: "v1.37.0"}
 	var mu sync.Mutex // serializes calls of respond: requests may be concurrent, and the functions of tests append to slices
 	answered := func(w http.ResponseWriter, r *http.Request) bool {
 		mu.Lock()

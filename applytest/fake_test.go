@@ -34,7 +34,7 @@ type fakeServer struct {
 // startFakeServer starts a server that returns the given responses; see fakeServer.responses. Responses may
 // contain the variable $NAMESPACE, the script's namespace.
 func startFakeServer(t *testing.T, responses ...string) *fakeServer {
-	f := &fakeServer{responses: responses, version: "v1.36.0"}
+	f := &fakeServer{responses: responses, version: "v1.37.0"}
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	f.host = s.URL

@@ -76,7 +76,7 @@ func TestImplementations(t *testing.T) {
 			t.Parallel()
 			kubernetes := startFakeServer(t, shared).run(t, head+test.expectations)
 			f := startFakeServer(t, shared)
-			f.version = "v1.36.0+cadastre"
+			f.version = "v1.37.0+cadastre"
 			cadastre := f.run(t, head+test.expectations)
 			if kubernetes.Outcome != test.kubernetes || cadastre.Outcome != test.cadastre {
 				t.Errorf("outcomes of Kubernetes and Cadastre = %v and %v, want %v and %v", kubernetes.Outcome, cadastre.Outcome, test.kubernetes, test.cadastre)

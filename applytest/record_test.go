@@ -172,7 +172,7 @@ func TestRecordKeepsKubernetes(t *testing.T) {
 	const script = "It works.\ndifference: because\n-- step --\nGET configmaps/shared\n-- answer --\n201\n-- error of cadastre --\nreason: Other\n" +
 		"-- other --\nGET configmaps/shared\n-- answer --\n201\n"
 	f := startFakeServer(t, conflict)
-	f.version = "v1.36.0+cadastre"
+	f.version = "v1.37.0+cadastre"
 	want := strings.Replace(script, "Other", "Conflict", 1)
 	if got := f.record(t, script); got != strings.Replace(want, "Conflict\n-- other", "Conflict\n\n-- other", 1) {
 		t.Errorf("recorded\n%s", got)

@@ -10,7 +10,7 @@ import (
 )
 
 var example = &Report{
-	Server: "https://example.com", Version: "v1.36.0", Implementation: Kubernetes,
+	Server: "https://example.com", Version: "v1.37.0", Implementation: Kubernetes,
 	Results: []Result{
 		{Name: "removal/one", Area: "removal", Behaviour: "It goes.", Outcome: Pass},
 		{Name: "conflict/two", Area: "conflict", Behaviour: "It is told.", Outcome: Fail,
@@ -33,7 +33,7 @@ func TestTable(t *testing.T) {
 
 SKIP conflict/three: no wings
 
-v1.36.0 at https://example.com
+v1.37.0 at https://example.com
 
 area      pass  fail  skip
 conflict     0     1     1

@@ -9,7 +9,7 @@ import (
 )
 
 // Each test in this file demonstrates an entry of differences.md or not-implemented.md. Its comment states how kube-apiserver
-// 1.36 behaves instead.
+// 1.37 behaves instead.
 
 // Kubernetes: both applies are rejected with a 500 without reason and details.
 func TestDifferenceConfigurationsThatDoNotFitAreBadRequests(t *testing.T) {

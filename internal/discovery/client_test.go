@@ -78,8 +78,8 @@ func TestClientVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Major != "1" || v.Minor != "36" || v.GitVersion != "v1.36.0+test" || v.Platform == "" {
-		t.Errorf("ServerVersion() = %+v, want v1.36.0+test with a platform", v)
+	if v.Major != "1" || v.Minor != "37" || v.GitVersion != "v1.37.0+test" || v.Platform == "" {
+		t.Errorf("ServerVersion() = %+v, want v1.37.0+test with a platform", v)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// The tests compare documents with the discovery and OpenAPI documents of kube-apiserver 1.36, which are in the directory api
+// The tests compare documents with the discovery and OpenAPI documents of kube-apiserver 1.37, which are in the directory api
 // of the module k8s.io/kubernetes. Because these are large, golden files contain only their properties and hashes. With the
 // flag -kubernetes, the tests check the golden files against that directory and report each difference in full; with -update
 // in addition, they rewrite the golden files.

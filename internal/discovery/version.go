@@ -11,9 +11,9 @@ import (
 // Cadastre is compatible. release is Cadastre's own version; it follows a plus sign in gitVersion, where clients ignore it.
 func Version(release string) version.Info {
 	info := version.Info{
-		Major: "1", Minor: "36", EmulationMajor: "1", EmulationMinor: "36",
-		MinCompatibilityMajor: "1", MinCompatibilityMinor: "35",
-		GitVersion: "v1.36.0", GitTreeState: "clean",
+		Major: "1", Minor: "37", EmulationMajor: "1", EmulationMinor: "37",
+		MinCompatibilityMajor: "1", MinCompatibilityMinor: "36",
+		GitVersion: "v1.37.0", GitTreeState: "clean",
 		GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 	if release != "" {

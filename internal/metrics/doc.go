@@ -1,5 +1,5 @@
 // Package metrics defines and records the Prometheus metrics of the server. Names, labels and buckets are those of
-// kube-apiserver 1.36, so that its dashboards and alerts work; the names of metrics that only Cadastre has start with
+// kube-apiserver 1.37, so that its dashboards and alerts work; the names of metrics that only Cadastre has start with
 // cadastre_.
 //
 // A server has one [Metrics] with its own Prometheus registry. Several servers in a process share only the metrics of the

@@ -127,7 +127,7 @@ func TestOpenAPI(t *testing.T) {
 	}
 	version, err := client.ServerVersion()
 	check(t, err)
-	if version.Major != "1" || version.Minor != "36" {
-		t.Errorf("version = %+v, want 1.36", version)
+	if version.Major != "1" || version.Minor != "37" {
+		t.Errorf("version = %+v, want 1.37", version)
 	}
 }

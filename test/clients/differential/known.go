@@ -118,7 +118,7 @@ var differences = []difference{
 		loosen:  allowNoOp,
 	},
 	{
-		title: "Invalid data of one client does not clear managedFields",
+		title: "Invalid data of one client does not stop the tracking of ownership",
 		applies: func(s Step, a answer) bool {
 			metadata := a.object.Get("metadata")
 			return hasSeveralVersions(a.object) && (hasDuplicates(metadata.Get("finalizers")) || hasDuplicates(ownerUIDs(metadata)) || hasDuplicates(conditionsIn(a.object)) || addsDuplicateOwner(s, a.before.Get("metadata"))) ||

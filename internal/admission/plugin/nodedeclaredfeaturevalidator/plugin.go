@@ -20,7 +20,7 @@ import (
 
 // release is the Kubernetes version for which required features are inferred. A feature is no longer required once all
 // supported kubelets have it.
-var release = version.MustParseGeneric("1.36")
+var release = version.MustParseGeneric("1.37")
 
 // Plugin is the admission plugin NodeDeclaredFeatureValidator.
 type Plugin struct{ admission.ValidatingOnly }
