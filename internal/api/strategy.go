@@ -60,6 +60,7 @@ var (
 	prepareSteps = map[string]prepareStep{
 		"prepareDaemonSetForCreate":        prepareDaemonSetForCreate,
 		"prepareDaemonSetForUpdate":        prepareDaemonSetForUpdate,
+		"prepareDeviceTaintRule":           prepareDeviceTaintRule,
 		"prepareJobForCreate":              prepareJobForCreate,
 		"prepareNamespaceForCreate":        prepareNamespaceForCreate,
 		"prepareNamespaceForUpdate":        prepareNamespaceForUpdate,

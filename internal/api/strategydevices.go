@@ -1,8 +1,30 @@
 package api
 
 import (
+	"time"
+
 	"github.com/cadastre/cadastre/document"
 )
+
+// prepareDeviceTaintRule sets timeAdded of a DeviceTaintRule's taint to the time of the update if the update changes the
+// taint's effect but not timeAdded, so that tolerations are measured from the change of the effect.
+func prepareDeviceTaintRule(obj, live document.Value, w Write) document.Value {
+	taint, old := obj.Lookup("spec", "taint"), live.Lookup("spec", "taint")
+	if taint.Get("effect").Text() == old.Get("effect").Text() || !equalTimes(taint.Get("timeAdded"), old.Get("timeAdded")) {
+		return obj
+	}
+	return put(obj, timestamp(w.Time), "spec", "taint", "timeAdded")
+}
+
+// equalTimes reports whether two timestamps denote the same second; absent, null and empty ones are equal.
+func equalTimes(a, b document.Value) bool {
+	at, aErr := time.Parse(time.RFC3339, a.Text())
+	bt, bErr := time.Parse(time.RFC3339, b.Text())
+	if aErr != nil || bErr != nil {
+		return aErr != nil && bErr != nil
+	}
+	return at.Equal(bt)
+}
 
 // prepareResourceClaimStatus removes items of status.devices whose devices the update deallocates, so a client that deallocates
 // a device need not remove the device's status itself.

@@ -49,8 +49,8 @@ func TestClientDiscovers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(groups) != 19 || groups[0].Name != "" || len(lists) != len(groupVersions(api.Builtin())) {
-			t.Errorf("ServerGroupsAndResources(): got %d groups and %d resource lists, want 19 groups, the core group first, and %d lists", len(groups), len(lists), len(groupVersions(api.Builtin())))
+		if len(groups) != 20 || groups[0].Name != "" || len(lists) != len(groupVersions(api.Builtin())) {
+			t.Errorf("ServerGroupsAndResources(): got %d groups and %d resource lists, want 20 groups, the core group first, and %d lists", len(groups), len(lists), len(groupVersions(api.Builtin())))
 		}
 		found := map[string]string{}
 		for _, list := range lists {

@@ -28,10 +28,14 @@ var undocumented = map[reflect.Type]map[string]string{
 	reflect.TypeFor[resource.Quantity](): {"": "A quantity: a decimal number with an optional suffix. The suffixes n, u, m, k, M, G, T, P and E " +
 		"are powers of 1000, Ki, Mi, Gi, Ti, Pi and Ei powers of 1024; a decimal exponent such as e3 is supported, too. It may be a " +
 		"string or a number, and is stored in canonical form."},
-	reflect.TypeFor[intstr.IntOrString]():   {"": "An integer or a string, such as a port number or name, or a percentage."},
-	reflect.TypeFor[metav1.Time]():          {"": "A time in the format of RFC 3339, with a resolution of seconds."},
-	reflect.TypeFor[metav1.MicroTime]():     {"": "A time in the format of RFC 3339, with a resolution of microseconds."},
-	reflect.TypeFor[metav1.GroupResource](): {"": "A group and a resource, without a version."},
+	reflect.TypeFor[intstr.IntOrString](): {"": "An integer or a string, such as a port number or name, or a percentage."},
+	reflect.TypeFor[metav1.Time]():        {"": "A time in the format of RFC 3339, with a resolution of seconds."},
+	reflect.TypeFor[metav1.MicroTime]():   {"": "A time in the format of RFC 3339, with a resolution of microseconds."},
+	reflect.TypeFor[metav1.GroupResource](): {
+		"":         "A group and a resource, without a version.",
+		"group":    "The API group; empty for the core group.",
+		"resource": "The resource, as in request paths.",
+	},
 	reflect.TypeFor[metav1.WatchEvent]():    {"": "A watch event: its type, and the object after the change."},
 	reflect.TypeFor[runtime.RawExtension](): {"": "An object of any kind."},
 	reflect.TypeFor[version.Info](): {

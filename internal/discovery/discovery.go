@@ -43,6 +43,7 @@ var groupOrder = []string{
 	"certificates.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io",
 	"admissionregistration.k8s.io", "apiextensions.k8s.io", "scheduling.k8s.io", "coordination.k8s.io",
 	"node.k8s.io", "discovery.k8s.io", "resource.k8s.io", "flowcontrol.apiserver.k8s.io",
+	"storagemigration.k8s.io",
 }
 
 // group is an API group with its versions, the preferred version first, and its kinds, sorted by resource.

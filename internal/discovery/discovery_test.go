@@ -92,9 +92,16 @@ func TestResources(t *testing.T) {
 	compareLines(t, got, slices.DeleteFunc(want, func(line string) bool { return !isServed(line) }))
 }
 
-// storageVersionHashes replaces the storage version hashes of two kinds with the hashes of v1, at which Cadastre stores these
-// kinds. kube-apiserver stores them at v1beta1, so that its previous release can read them.
-var storageVersionHashes = strings.NewReplacer("hash=LYmCf+UMVdg=", "hash=mHCkTKpUTrE=", "hash=90V5FRZZ3Zg=", "hash=ZKgZT1uTmZ0=")
+// storageVersionHashes replaces the storage version hashes of the kinds that kube-apiserver stores at a beta version, so that
+// its previous release can read them, with the hashes of v1, at which Cadastre stores them.
+var storageVersionHashes = strings.NewReplacer(
+	"hash=LYmCf+UMVdg=", "hash=mHCkTKpUTrE=", // MutatingAdmissionPolicy
+	"hash=90V5FRZZ3Zg=", "hash=ZKgZT1uTmZ0=", // MutatingAdmissionPolicyBinding
+	"hash=v5yhuVertL4=", "hash=R/wbJqMRFu8=", // ClusterTrustBundle
+	"hash=wYA9yXQH8fg=", "hash=y6DwA8NQC8M=", // PodCertificateRequest
+	"hash=i+85+TcIKpA=", "hash=qvhYPLi0ox4=", // DeviceTaintRule
+	"hash=pCjmmKOkLy4=", "hash=fG8W2W0mBLo=", // StorageVersionMigration
+)
 
 // TestAggregated compares the aggregated discovery document of the built-in kinds with that of kube-apiserver.
 func TestAggregated(t *testing.T) {

@@ -56,6 +56,18 @@ func certificateStatus(r *row) string {
 	return status
 }
 
+// podCertificateState returns the state of a PodCertificateRequest: that of its last condition with a known type.
+func podCertificateState(r *row) string {
+	state := "Pending"
+	for _, condition := range itemsOf(r.get("status", "conditions")) {
+		switch name := text(condition.Get("type")); name {
+		case "Issued", "Denied", "Failed":
+			state = name
+		}
+	}
+	return state
+}
+
 // paramRef returns the parameters of an admission policy binding: an object, or a selector in the format of Go's String
 // method, as in Kubernetes.
 func paramRef(r *row) string {

@@ -57,7 +57,13 @@ var functions = map[string]cell{
 	"subject-accounts":     subjects("ServiceAccount"),
 	"certificate-duration": textFunction(certificateDuration),
 	"certificate-status":   textFunction(certificateStatus),
-	"param-ref":            textFunction(paramRef),
+
+	"pod-certificate-state": textFunction(podCertificateState),
+	"taint-added":           textFunction(taintAdded),
+	"migrated-resource":     textFunction(migratedResource),
+	"migration-status":      textFunction(migrationStatus),
+
+	"param-ref": textFunction(paramRef),
 
 	"flow-schema-method":   textFunction(flowSchemaMethod),
 	"flow-schema-dangling": textFunction(flowSchemaDangling),

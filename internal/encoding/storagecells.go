@@ -91,3 +91,37 @@ func claimState(r *row) string {
 	}
 	return strings.Join(states, ",")
 }
+
+// taintAdded returns the time since a DeviceTaintRule's taint was added or its effect was changed; "" if it is unknown.
+func taintAdded(r *row) string {
+	added := r.get("spec", "taint", "timeAdded")
+	if added.Kind() != document.String {
+		return ""
+	}
+	return r.since(added)
+}
+
+// migratedResource returns the resource that a StorageVersionMigration migrates, as RESOURCE.GROUP.
+func migratedResource(r *row) string {
+	resource := r.get("spec", "resource")
+	name, group := text(resource.Get("resource")), text(resource.Get("group"))
+	if group == "" {
+		return name
+	}
+	return name + "." + group
+}
+
+// migrationStatus returns the type of a StorageVersionMigration's last condition that has a known type and is true.
+func migrationStatus(r *row) string {
+	status := "Unknown"
+	for _, condition := range itemsOf(r.get("status", "conditions")) {
+		if text(condition.Get("status")) != "True" {
+			continue
+		}
+		switch name := text(condition.Get("type")); name {
+		case "Running", "Failed", "Succeeded":
+			status = name
+		}
+	}
+	return status
+}

@@ -55,15 +55,22 @@ const (
 	maxSignerName = maxSignerDomain + 1 + maxSignerPath
 )
 
-func checkSignerName(c *checker, value, _ document.Value) {
+// checkSignerName requires a valid signer name that is not the name of the legacy signer.
+func checkSignerName(c *checker, value, old document.Value) {
+	if value.Text() == "kubernetes.io/legacy-unknown" {
+		c.invalid(value.Text(), "the legacy signerName is not allowed via this API version")
+		return
+	}
+	checkAnySignerName(c, value, old)
+}
+
+// checkAnySignerName requires a valid signer name: DOMAIN/PATH.
+func checkAnySignerName(c *checker, value, _ document.Value) {
 	name := value.Text()
 	domain, path, ok := strings.Cut(name, "/")
 	switch {
 	case name == "":
 		c.required("")
-		return
-	case name == "kubernetes.io/legacy-unknown":
-		c.invalid(name, "the legacy signerName is not allowed via this API version")
 		return
 	case !ok || strings.Contains(path, "/"):
 		c.invalid(name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")

@@ -33,6 +33,7 @@ func statusChecks() map[string]func(c *checker, value, old document.Value) {
 
 		"signing-conditions": checkSigningConditions, "certificate": checkCertificate, "kept-decisions": checkKeptDecisions,
 		"frozen-decisions": checkFrozenDecisions, "certificate-frozen": checkCertificateFrozen,
+		"pod-certificate-status": checkPodCertificateStatus, "resource-version": checkResourceVersion, "migration-conditions": checkMigrationConditions,
 	}
 }
 

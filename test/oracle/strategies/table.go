@@ -18,6 +18,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/resource/install"
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+	_ "k8s.io/kubernetes/pkg/apis/storagemigration/install"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingwebhookconfiguration"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration"
 	"k8s.io/kubernetes/pkg/registry/apps/controllerrevision"
@@ -29,6 +30,8 @@ import (
 	"k8s.io/kubernetes/pkg/registry/batch/cronjob"
 	"k8s.io/kubernetes/pkg/registry/batch/job"
 	"k8s.io/kubernetes/pkg/registry/certificates/certificates"
+	"k8s.io/kubernetes/pkg/registry/certificates/clustertrustbundle"
+	"k8s.io/kubernetes/pkg/registry/certificates/podcertificaterequest"
 	"k8s.io/kubernetes/pkg/registry/coordination/lease"
 	"k8s.io/kubernetes/pkg/registry/core/configmap"
 	"k8s.io/kubernetes/pkg/registry/core/endpoint"
@@ -60,6 +63,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/rbac/role"
 	"k8s.io/kubernetes/pkg/registry/rbac/rolebinding"
 	"k8s.io/kubernetes/pkg/registry/resource/deviceclass"
+	"k8s.io/kubernetes/pkg/registry/resource/devicetaintrule"
 	"k8s.io/kubernetes/pkg/registry/resource/resourceslice"
 	"k8s.io/kubernetes/pkg/registry/scheduling/priorityclass"
 	"k8s.io/kubernetes/pkg/registry/storage/csidriver"
@@ -68,6 +72,8 @@ import (
 	"k8s.io/kubernetes/pkg/registry/storage/storageclass"
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass"
+	"k8s.io/kubernetes/pkg/registry/storagemigration/storagemigration"
+	"k8s.io/utils/clock"
 )
 
 // writeEndpoint is an endpoint to which objects can be written, with its strategy.
@@ -122,6 +128,10 @@ var writeEndpoints = []writeEndpoint{
 	{"certificatesigningrequests.certificates.k8s.io", "main", "certificates.k8s.io/v1", "CertificateSigningRequest", certificates.Strategy},
 	{"certificatesigningrequests.certificates.k8s.io", "status", "certificates.k8s.io/v1", "CertificateSigningRequest", certificates.StatusStrategy},
 	{"certificatesigningrequests.certificates.k8s.io", "approval", "certificates.k8s.io/v1", "CertificateSigningRequest", certificates.ApprovalStrategy},
+	{"clustertrustbundles.certificates.k8s.io", "main", "certificates.k8s.io/v1", "ClusterTrustBundle", clustertrustbundle.Strategy},
+	{"podcertificaterequests.certificates.k8s.io", "main", "certificates.k8s.io/v1", "PodCertificateRequest", podcertificaterequest.NewStrategy()},
+	{"podcertificaterequests.certificates.k8s.io", "status", "certificates.k8s.io/v1", "PodCertificateRequest",
+		podcertificaterequest.NewStatusStrategy(podcertificaterequest.NewStrategy(), nil, clock.RealClock{})},
 	{"leases.coordination.k8s.io", "main", "coordination.k8s.io/v1", "Lease", lease.Strategy},
 	{"endpointslices.discovery.k8s.io", "main", "discovery.k8s.io/v1", "EndpointSlice", endpointslice.Strategy},
 	{"flowschemas.flowcontrol.apiserver.k8s.io", "main", "flowcontrol.apiserver.k8s.io/v1", "FlowSchema", flowschema.Strategy},
@@ -143,13 +153,18 @@ var writeEndpoints = []writeEndpoint{
 	{"roles.rbac.authorization.k8s.io", "main", "rbac.authorization.k8s.io/v1", "Role", role.Strategy},
 	{"rolebindings.rbac.authorization.k8s.io", "main", "rbac.authorization.k8s.io/v1", "RoleBinding", rolebinding.Strategy},
 	{"deviceclasses.resource.k8s.io", "main", "resource.k8s.io/v1", "DeviceClass", deviceclass.Strategy},
+	{"devicetaintrules.resource.k8s.io", "main", "resource.k8s.io/v1", "DeviceTaintRule", devicetaintrule.Strategy},
+	{"devicetaintrules.resource.k8s.io", "status", "resource.k8s.io/v1", "DeviceTaintRule", devicetaintrule.StatusStrategy},
 	{"resourceslices.resource.k8s.io", "main", "resource.k8s.io/v1", "ResourceSlice", resourceslice.Strategy},
 	{"priorityclasses.scheduling.k8s.io", "main", "scheduling.k8s.io/v1", "PriorityClass", priorityclass.Strategy},
 	{"csidrivers.storage.k8s.io", "main", "storage.k8s.io/v1", "CSIDriver", csidriver.Strategy},
 	{"csinodes.storage.k8s.io", "main", "storage.k8s.io/v1", "CSINode", csinode.Strategy},
+	{"csinodes.storage.k8s.io", "status", "storage.k8s.io/v1", "CSINode", csinode.StatusStrategy},
 	{"csistoragecapacities.storage.k8s.io", "main", "storage.k8s.io/v1", "CSIStorageCapacity", csistoragecapacity.Strategy},
 	{"storageclasses.storage.k8s.io", "main", "storage.k8s.io/v1", "StorageClass", storageclass.Strategy},
 	{"volumeattachments.storage.k8s.io", "main", "storage.k8s.io/v1", "VolumeAttachment", volumeattachment.Strategy},
 	{"volumeattachments.storage.k8s.io", "status", "storage.k8s.io/v1", "VolumeAttachment", volumeattachment.StatusStrategy},
 	{"volumeattributesclasses.storage.k8s.io", "main", "storage.k8s.io/v1", "VolumeAttributesClass", volumeattributesclass.Strategy},
+	{"storageversionmigrations.storagemigration.k8s.io", "main", "storagemigration.k8s.io/v1", "StorageVersionMigration", storagemigration.Strategy},
+	{"storageversionmigrations.storagemigration.k8s.io", "status", "storagemigration.k8s.io/v1", "StorageVersionMigration", storagemigration.StatusStrategy},
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicy"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/batch/cronjob"
 	"k8s.io/kubernetes/pkg/registry/batch/job"
 	"k8s.io/kubernetes/pkg/registry/certificates/certificates"
+	"k8s.io/kubernetes/pkg/registry/certificates/podcertificaterequest"
 	"k8s.io/kubernetes/pkg/registry/core/namespace"
 	"k8s.io/kubernetes/pkg/registry/core/node"
 	"k8s.io/kubernetes/pkg/registry/core/persistentvolume"
@@ -32,8 +34,12 @@ import (
 	"k8s.io/kubernetes/pkg/registry/networking/ingress"
 	"k8s.io/kubernetes/pkg/registry/networking/servicecidr"
 	"k8s.io/kubernetes/pkg/registry/policy/poddisruptionbudget"
+	"k8s.io/kubernetes/pkg/registry/resource/devicetaintrule"
 	"k8s.io/kubernetes/pkg/registry/resource/resourceclaim"
+	"k8s.io/kubernetes/pkg/registry/storage/csinode"
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
+	"k8s.io/kubernetes/pkg/registry/storagemigration/storagemigration"
+	"k8s.io/utils/clock"
 )
 
 // statusStrategies maps kinds to kube-apiserver's strategies for the status subresource.
@@ -57,15 +63,19 @@ var statusStrategies = map[schema.GroupKind]rest.RESTUpdateStrategy{
 	{Group: "batch", Kind: "CronJob"}:                                 cronjob.StatusStrategy,
 	{Group: "batch", Kind: "Job"}:                                     job.StatusStrategy,
 	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}: certificates.StatusStrategy,
+	{Group: "certificates.k8s.io", Kind: "PodCertificateRequest"}:     podcertificaterequest.NewStatusStrategy(podcertificaterequest.NewStrategy(), authorizerfactory.NewAlwaysAllowAuthorizer(), clock.RealClock{}),
 
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}:                 flowschema.StatusStrategy,
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}: prioritylevelconfiguration.StatusStrategy,
 
-	{Group: "networking.k8s.io", Kind: "Ingress"}:       ingress.StatusStrategy,
-	{Group: "networking.k8s.io", Kind: "ServiceCIDR"}:   servicecidr.StatusStrategy,
-	{Group: "policy", Kind: "PodDisruptionBudget"}:      poddisruptionbudget.StatusStrategy,
-	{Group: "resource.k8s.io", Kind: "ResourceClaim"}:   resourceclaim.NewStatusStrategy(claimStrategy),
-	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}: volumeattachment.StatusStrategy,
+	{Group: "networking.k8s.io", Kind: "Ingress"}:                       ingress.StatusStrategy,
+	{Group: "networking.k8s.io", Kind: "ServiceCIDR"}:                   servicecidr.StatusStrategy,
+	{Group: "policy", Kind: "PodDisruptionBudget"}:                      poddisruptionbudget.StatusStrategy,
+	{Group: "resource.k8s.io", Kind: "ResourceClaim"}:                   resourceclaim.NewStatusStrategy(claimStrategy),
+	{Group: "resource.k8s.io", Kind: "DeviceTaintRule"}:                 devicetaintrule.StatusStrategy,
+	{Group: "storage.k8s.io", Kind: "CSINode"}:                          csinode.StatusStrategy,
+	{Group: "storagemigration.k8s.io", Kind: "StorageVersionMigration"}: storagemigration.StatusStrategy,
+	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}:                 volumeattachment.StatusStrategy,
 }
 
 // upstreamStatusVerdict returns the errors of kube-apiserver's validation of an update from old to object through the

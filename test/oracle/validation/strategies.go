@@ -20,6 +20,8 @@ import (
 	"k8s.io/kubernetes/pkg/registry/batch/cronjob"
 	"k8s.io/kubernetes/pkg/registry/batch/job"
 	"k8s.io/kubernetes/pkg/registry/certificates/certificates"
+	"k8s.io/kubernetes/pkg/registry/certificates/clustertrustbundle"
+	"k8s.io/kubernetes/pkg/registry/certificates/podcertificaterequest"
 	"k8s.io/kubernetes/pkg/registry/coordination/lease"
 	"k8s.io/kubernetes/pkg/registry/core/configmap"
 	"k8s.io/kubernetes/pkg/registry/core/endpoint"
@@ -51,6 +53,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/rbac/role"
 	"k8s.io/kubernetes/pkg/registry/rbac/rolebinding"
 	"k8s.io/kubernetes/pkg/registry/resource/deviceclass"
+	"k8s.io/kubernetes/pkg/registry/resource/devicetaintrule"
 	"k8s.io/kubernetes/pkg/registry/resource/resourceclaim"
 	"k8s.io/kubernetes/pkg/registry/resource/resourceclaimtemplate"
 	"k8s.io/kubernetes/pkg/registry/resource/resourceslice"
@@ -61,6 +64,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/storage/storageclass"
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass"
+	"k8s.io/kubernetes/pkg/registry/storagemigration/storagemigration"
 )
 
 // strategy is kube-apiserver's strategy for creating and updating objects of a kind.
@@ -107,6 +111,8 @@ var strategies = map[schema.GroupKind]strategy{
 	{Group: "batch", Kind: "CronJob"}:                                 cronjob.Strategy,
 	{Group: "batch", Kind: "Job"}:                                     job.Strategy,
 	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}: certificates.Strategy,
+	{Group: "certificates.k8s.io", Kind: "ClusterTrustBundle"}:        clustertrustbundle.Strategy,
+	{Group: "certificates.k8s.io", Kind: "PodCertificateRequest"}:     podcertificaterequest.NewStrategy(),
 	{Group: "coordination.k8s.io", Kind: "Lease"}:                     lease.Strategy,
 	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:                endpointslice.Strategy,
 
@@ -114,26 +120,28 @@ var strategies = map[schema.GroupKind]strategy{
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}:                 flowschema.Strategy,
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}: prioritylevelconfiguration.Strategy,
 
-	{Group: "networking.k8s.io", Kind: "IPAddress"}:                  ipaddress.Strategy,
-	{Group: "networking.k8s.io", Kind: "ServiceCIDR"}:                servicecidr.Strategy,
-	{Group: "networking.k8s.io", Kind: "Ingress"}:                    ingress.Strategy,
-	{Group: "networking.k8s.io", Kind: "IngressClass"}:               ingressclass.Strategy,
-	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:              networkpolicy.Strategy,
-	{Group: "node.k8s.io", Kind: "RuntimeClass"}:                     runtimeclass.Strategy,
-	{Group: "policy", Kind: "PodDisruptionBudget"}:                   poddisruptionbudget.Strategy,
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:        clusterrole.Strategy,
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: clusterrolebinding.Strategy,
-	{Group: "rbac.authorization.k8s.io", Kind: "Role"}:               role.Strategy,
-	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        rolebinding.Strategy,
-	{Group: "resource.k8s.io", Kind: "DeviceClass"}:                  deviceclass.Strategy,
-	{Group: "resource.k8s.io", Kind: "ResourceClaim"}:                claimStrategy,
-	{Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"}:        resourceclaimtemplate.NewStrategy(nil),
-	{Group: "resource.k8s.io", Kind: "ResourceSlice"}:                resourceslice.Strategy,
-	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:              priorityclass.Strategy,
-	{Group: "storage.k8s.io", Kind: "CSIDriver"}:                     csidriver.Strategy,
-	{Group: "storage.k8s.io", Kind: "CSINode"}:                       csinode.Strategy,
-	{Group: "storage.k8s.io", Kind: "CSIStorageCapacity"}:            csistoragecapacity.Strategy,
-	{Group: "storage.k8s.io", Kind: "StorageClass"}:                  storageclass.Strategy,
-	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}:              volumeattachment.Strategy,
-	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}:         volumeattributesclass.Strategy,
+	{Group: "networking.k8s.io", Kind: "IPAddress"}:                     ipaddress.Strategy,
+	{Group: "networking.k8s.io", Kind: "ServiceCIDR"}:                   servicecidr.Strategy,
+	{Group: "networking.k8s.io", Kind: "Ingress"}:                       ingress.Strategy,
+	{Group: "networking.k8s.io", Kind: "IngressClass"}:                  ingressclass.Strategy,
+	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:                 networkpolicy.Strategy,
+	{Group: "node.k8s.io", Kind: "RuntimeClass"}:                        runtimeclass.Strategy,
+	{Group: "policy", Kind: "PodDisruptionBudget"}:                      poddisruptionbudget.Strategy,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:           clusterrole.Strategy,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}:    clusterrolebinding.Strategy,
+	{Group: "rbac.authorization.k8s.io", Kind: "Role"}:                  role.Strategy,
+	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:           rolebinding.Strategy,
+	{Group: "resource.k8s.io", Kind: "DeviceClass"}:                     deviceclass.Strategy,
+	{Group: "resource.k8s.io", Kind: "ResourceClaim"}:                   claimStrategy,
+	{Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"}:           resourceclaimtemplate.NewStrategy(nil),
+	{Group: "resource.k8s.io", Kind: "ResourceSlice"}:                   resourceslice.Strategy,
+	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:                 priorityclass.Strategy,
+	{Group: "storage.k8s.io", Kind: "CSIDriver"}:                        csidriver.Strategy,
+	{Group: "resource.k8s.io", Kind: "DeviceTaintRule"}:                 devicetaintrule.Strategy,
+	{Group: "storagemigration.k8s.io", Kind: "StorageVersionMigration"}: storagemigration.Strategy,
+	{Group: "storage.k8s.io", Kind: "CSINode"}:                          csinode.Strategy,
+	{Group: "storage.k8s.io", Kind: "CSIStorageCapacity"}:               csistoragecapacity.Strategy,
+	{Group: "storage.k8s.io", Kind: "StorageClass"}:                     storageclass.Strategy,
+	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}:                 volumeattachment.Strategy,
+	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}:            volumeattributesclass.Strategy,
 }
