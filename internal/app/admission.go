@@ -15,6 +15,7 @@ import (
 	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
 	"github.com/cadastre/cadastre/internal/admission/plugin/nodedeclaredfeaturevalidator"
 	"github.com/cadastre/cadastre/internal/admission/plugin/persistentvolumeclaimresize"
+	"github.com/cadastre/cadastre/internal/admission/plugin/podcertificatesigning"
 	"github.com/cadastre/cadastre/internal/admission/plugin/podresizevalidator"
 	"github.com/cadastre/cadastre/internal/admission/plugin/priority"
 	"github.com/cadastre/cadastre/internal/admission/plugin/rbacescalation"
@@ -39,6 +40,7 @@ func plugins(roles *rbac.Authorizer, authorizes authorizer.Authorizer, extension
 		&rbacescalation.Plugin{RBAC: roles, Authorizer: authorizes},
 		persistentvolumeclaimresize.Plugin{},
 		&certificateapproval.Plugin{Authorizer: authorizes},
+		&podcertificatesigning.Plugin{Authorizer: authorizes},
 		nodedeclaredfeaturevalidator.Plugin{},
 		podresizevalidator.Plugin{},
 	}, extensions, []admission.Plugin{

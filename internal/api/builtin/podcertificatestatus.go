@@ -88,7 +88,7 @@ func (c *checker) podCertificateConditions(conditions document.Value) {
 		}
 	}
 	c.push("conditions")
-	c.items(conditions, -1, c.blocks["Condition"], "")
+	c.checkItems(conditions, -1, c.blocks["Condition"], "")
 	c.pop()
 }
 

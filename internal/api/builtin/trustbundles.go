@@ -15,8 +15,8 @@ const maxTrustBundle = 1 << 20
 // checkTrustBundleMeta validates the metadata of a ClusterTrustBundle, on update too: the name of a bundle with a signer consists of
 // the signer's name, with a colon instead of the slash, another colon, and a DNS subdomain.
 func checkTrustBundleMeta(c *checker, meta, _ document.Value) {
-	c.checkCreatedMeta(meta, trustBundleNames(c.scopes[0].now.Lookup("spec", "signerName").Text()))
-	c.finalizerKinds(meta)
+	c.checkCreatedMeta(meta, trustBundleNames(c.scopes[0].value.Lookup("spec", "signerName").Text()))
+	c.checkFinalizerKinds(meta)
 }
 
 // trustBundleNames returns the format of the names of a signer's bundles; of bundles without a signer if signer is "".

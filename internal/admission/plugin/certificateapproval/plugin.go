@@ -6,11 +6,11 @@ package certificateapproval
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 )
 
 const group, resource, subresource = "certificates.k8s.io", "certificatesigningrequests", "approval"
@@ -36,15 +36,8 @@ func (*Plugin) Handles(operation admission.Operation, r admission.Resource) admi
 // of the approval subresource cannot change it.
 func (p *Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 	signer := a.OldObject.Lookup("spec", "signerName").Text()
-	domain, _, _ := strings.Cut(signer, "/")
-	for _, name := range []string{signer, domain + "/*"} {
-		decision, _, err := p.Authorizer.Authorize(ctx, authorizer.AttributesRecord{
-			User: a.User, Verb: "approve", APIGroup: group, APIVersion: "*", Resource: "signers", Name: name,
-			ResourceRequest: true,
-		})
-		if err == nil && decision == authorizer.DecisionAllow {
-			return nil
-		}
+	if rbac.AllowsSigner(ctx, p.Authorizer, a.User, "approve", signer) {
+		return nil
 	}
 	return a.Forbidden(fmt.Errorf("user not permitted to approve requests with signerName %q", signer))
 }
