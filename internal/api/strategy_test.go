@@ -43,6 +43,16 @@ func TestPrepare(t *testing.T) {
 		{"dataSourceRef only", "persistentvolumeclaims", "", `{metadata: {}, spec: {dataSourceRef: {apiGroup: g, kind: K, name: a}}}`, "", `{metadata: {}, spec: {dataSource: {apiGroup: g, kind: K, name: a}, dataSourceRef: {apiGroup: g, kind: K, name: a}}, status: {phase: Pending}}`},
 		{"dataSource of unsupported kind", "persistentvolumeclaims", "", `{metadata: {}, spec: {dataSource: {apiGroup: g, kind: K, name: a}}}`, "", `{metadata: {}, spec: {}, status: {phase: Pending}}`},
 		{"dataSourceRef in another namespace", "persistentvolumeclaims", "", `{metadata: {}, spec: {dataSourceRef: {kind: K, name: a, namespace: ns}}}`, "", `{metadata: {}, spec: {dataSourceRef: {kind: K, name: a, namespace: ns}}, status: {phase: Pending}}`},
+		{"taint rule", "devicetaintrules.resource.k8s.io", "", `{metadata: {}, spec: {taint: {effect: None, timeAdded: "2020-01-01T00:00:00Z"}}, status: {conditions: []}}`, "",
+			`{metadata: {generation: 1}, spec: {taint: {effect: None, timeAdded: "2020-01-01T00:00:00Z"}}, status: {}}`},
+		{"new effect of a taint rule", "devicetaintrules.resource.k8s.io", "", `{metadata: {}, spec: {taint: {effect: NoExecute, timeAdded: "2020-01-01T00:00:00Z"}}}`,
+			`{metadata: {generation: 1}, spec: {taint: {effect: None, timeAdded: "2020-01-01T01:00:00+01:00"}}}`, `{metadata: {generation: 2}, spec: {taint: {effect: NoExecute, timeAdded: "2026-02-03T03:05:06Z"}}}`},
+		{"new effect and time of a taint rule", "devicetaintrules.resource.k8s.io", "", `{metadata: {}, spec: {taint: {effect: NoExecute, timeAdded: "2020-01-02T00:00:00Z"}}}`,
+			`{metadata: {generation: 1}, spec: {taint: {effect: None, timeAdded: "2020-01-01T00:00:00Z"}}}`, `{metadata: {generation: 2}, spec: {taint: {effect: NoExecute, timeAdded: "2020-01-02T00:00:00Z"}}}`},
+		{"new key of a taint rule", "devicetaintrules.resource.k8s.io", "", `{metadata: {}, spec: {taint: {key: a, effect: None, timeAdded: "2020-01-01T00:00:00Z"}}}`,
+			`{metadata: {generation: 1}, spec: {taint: {effect: None, timeAdded: "2020-01-01T00:00:00Z"}}}`, `{metadata: {generation: 2}, spec: {taint: {key: a, effect: None, timeAdded: "2020-01-01T00:00:00Z"}}}`},
+		{"health of storage", "csinodes.storage.k8s.io", "status", `{metadata: {}, spec: {drivers: []}, status: {storageHealth: [{name: a}]}}`, `{metadata: {}, spec: {}, status: {}}`, `{metadata: {}, spec: {}, status: {}}`},
+		{"stored health of storage", "csinodes.storage.k8s.io", "status", `{metadata: {}, spec: {}, status: {storageHealth: [{name: b}]}}`, `{metadata: {}, spec: {}, status: {storageHealth: [{name: a}]}}`, `{metadata: {}, spec: {}, status: {storageHealth: [{name: b}]}}`},
 	})
 }
 
