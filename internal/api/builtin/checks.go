@@ -35,7 +35,9 @@ func (book *rulebook) checkFactories() map[string]checkFactory {
 			return true
 		})
 	}
-	for _, irregular := range []map[string]func(c *checker, value, old document.Value){goChecks(), expressionChecks(), statusChecks(), deviceChecks(), goWarnings()} {
+	for _, irregular := range []map[string]func(c *checker, value, old document.Value){
+		goChecks(), expressionChecks(), statusChecks(), certificateChecks(), deviceChecks(), goWarnings(),
+	} {
 		for name, f := range irregular {
 			all[name] = newPlainCheck(func(c *checker, value, old document.Value) bool {
 				f(c, value, old)

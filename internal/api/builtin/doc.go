@@ -70,10 +70,11 @@
 //	  pods.go, podsystem.go, podupdate.go, podsubresources.go, podannotations.go, containers.go, workloads.go, jobs.go, autoscalers.go
 //	  volumes.go has claims and persistent volumes, sources.go volume sources
 //	  storage.go has storage.k8s.io; classes.go has priority and runtime classes, and leases
-//	  webhooks.go and policies.go have admission, expressions.go CEL, flows.go flow control, signing.go certificates
+//	  webhooks.go and policies.go have admission, expressions.go CEL, flows.go flow control
+//	  signing.go has certificates.k8s.io, with trustbundles.go and podcertificates.go; migrations.go has storagemigration.k8s.io
 //	  devices.go has resource claims and their status, slices.go and capacities.go resource slices, semver.go versions
 //	statuses.go   the checks of statuses that are Go functions
-//	  podstatus.go, jobstatus.go, signingstatus.go
+//	  podstatus.go, jobstatus.go, signingstatus.go, podcertificatestatus.go
 //	warnings.go   Warnings, and the checks of warnings
 //	  podwarnings.go, portwarnings.go, pathwarnings.go, labelwarnings.go, addresswarnings.go, kindwarnings.go
 //	equality.go   semantic equality, for immutable fields

@@ -68,11 +68,7 @@ func goChecks() map[string]func(c *checker, value, old document.Value) {
 
 		"limit-type": checkLimitType, "limit-amounts": checkLimitAmounts, "quota-scopes": checkQuotaScopes, "quota-scope-selector": checkQuotaScopeSelector,
 		"endpoint-ip": checkEndpointIP, "slice-endpoints": checkSliceEndpoints, "event-type": checkEventType,
-		"certificate-request": checkCertificateRequest, "signer-name": checkSignerName, "key-usage": checkKeyUsage,
-		"any-signer-name": checkAnySignerName, "trust-bundle-meta": checkTrustBundleMeta, "trust-bundle": checkTrustBundle,
-		"user-annotations": checkUserAnnotations, "referenced-uid": checkReferencedUID, "pod-certificate-lifetime": checkPodCertificateLifetime,
-		"pod-certificate-request": checkPodCertificateRequest,
-		"exit-codes":              checkExitCodes, "one-requirement": checkOneRequirement, "success-rule": checkSuccessRule,
+		"exit-codes": checkExitCodes, "one-requirement": checkOneRequirement, "success-rule": checkSuccessRule,
 		"generated-selector": checkGeneratedSelector,
 
 		"not-both-resources": checkNotBothResources, "ingress-class-annotation": checkIngressClassAnnotation,

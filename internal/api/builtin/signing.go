@@ -21,6 +21,20 @@ var keyUsages = []string{
 	"key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping",
 }
 
+// certificateChecks returns the checks of the kinds of certificates.k8s.io, by their names in rules.
+func certificateChecks() map[string]func(c *checker, value, old document.Value) {
+	return map[string]func(c *checker, value, old document.Value){
+		"certificate-request": checkCertificateRequest, "signer-name": checkSignerName, "key-usage": checkKeyUsage,
+		"any-signer-name": checkAnySignerName, "trust-bundle-meta": checkTrustBundleMeta, "trust-bundle": checkTrustBundle,
+		"user-annotations": checkUserAnnotations, "referenced-uid": checkReferencedUID,
+		"pod-certificate-lifetime": checkPodCertificateLifetime, "pod-certificate-request": checkPodCertificateRequest,
+
+		"signing-conditions": checkSigningConditions, "certificate": checkCertificate, "kept-decisions": checkKeptDecisions,
+		"frozen-decisions": checkFrozenDecisions, "certificate-frozen": checkCertificateFrozen,
+		"pod-certificate-status": checkPodCertificateStatus,
+	}
+}
+
 // checkCertificateRequest requires that spec.request of a CertificateSigningRequest is a PEM-encoded certificate request with a
 // valid signature.
 func checkCertificateRequest(c *checker, value, _ document.Value) {

@@ -31,9 +31,7 @@ func statusChecks() map[string]func(c *checker, value, old document.Value) {
 		"uncounted-pods": checkUncountedPods, "finished-job": checkFinishedJob, "job-indexes": checkJobIndexes,
 		"job-conditions": checkJobConditions, "job-progress": checkJobProgress,
 
-		"signing-conditions": checkSigningConditions, "certificate": checkCertificate, "kept-decisions": checkKeptDecisions,
-		"frozen-decisions": checkFrozenDecisions, "certificate-frozen": checkCertificateFrozen,
-		"pod-certificate-status": checkPodCertificateStatus, "resource-version": checkResourceVersion, "migration-conditions": checkMigrationConditions,
+		"resource-version": checkResourceVersion, "migration-conditions": checkMigrationConditions,
 	}
 }
 
