@@ -19,7 +19,7 @@ func (a *Record) CEL(v VersionedResource) (*admission.VersionedAttributes, error
 	return &admission.VersionedAttributes{
 		Attributes: admission.NewAttributesRecord(now, before, own.Kind, a.Namespace, a.Name, own.Resource, a.Subresource,
 			admission.Operation(a.Operation), a.Source.Options(), a.DryRun, a.User),
-		VersionedObject: now, VersionedOldObject: before, VersionedKind: v.Kind,
+		VersionedObject: admission.NewLazyObject(now), VersionedOldObject: admission.NewLazyObject(before), VersionedKind: v.Kind,
 	}, nil
 }
 

@@ -148,7 +148,7 @@ func (definitionValues) ValidateSubresource(_ string, obj, live document.Value) 
 	if err != nil {
 		return decodingError(err)
 	}
-	return append(updateErrors(obj, live), validation.ValidateUpdateCustomResourceDefinitionStatus(now, before)...)
+	return append(updateErrors(obj, live), validation.ValidateUpdateCustomResourceDefinitionStatus(context.Background(), now, before)...)
 }
 
 // updateErrors returns the errors of an update's metadata. Kubernetes' validation of CustomResourceDefinitions reports some

@@ -3,6 +3,7 @@ package rbac
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 
@@ -48,8 +49,15 @@ func (a *Authorizer) Union(authorizers ...authorizer.Authorizer) authorizer.Auth
 	if len(authorizers) == 0 {
 		return a
 	}
-	all := append([]authorizer.Authorizer{authorizer.AuthorizerFunc(allowMasters)}, authorizers...)
-	return union.New(append(all, a)...)
+	all := []union.NamedAuthorizer{{AuthorizerName: authn.MastersGroup, Authorizer: authorizer.AuthorizerFunc(allowMasters)}}
+	for i, extension := range authorizers {
+		all = append(all, union.NamedAuthorizer{AuthorizerName: fmt.Sprintf("extension %d", i+1), Authorizer: extension})
+	}
+	combined, err := union.New(append(all, union.NamedAuthorizer{AuthorizerName: "RBAC", Authorizer: a})...)
+	if err != nil {
+		panic(err) // the names are unique
+	}
+	return combined
 }
 
 func allowMasters(_ context.Context, at authorizer.Attributes) (authorizer.Decision, string, error) {
@@ -66,6 +74,16 @@ func (a *Authorizer) Authorize(_ context.Context, at authorizer.Attributes) (aut
 		return authorizer.DecisionAllow, reason, nil
 	}
 	return authorizer.DecisionNoOpinion, reason, nil
+}
+
+// ConditionsAwareAuthorize implements authorizer.Authorizer. Decisions of RBAC are unconditional.
+func (a *Authorizer) ConditionsAwareAuthorize(ctx context.Context, at authorizer.Attributes) authorizer.ConditionsAwareDecision {
+	return authorizer.ConditionsAwareDecisionFromParts(a.Authorize(ctx, at))
+}
+
+// EvaluateConditions implements authorizer.Authorizer. It always fails, because decisions of RBAC have no conditions.
+func (a *Authorizer) EvaluateConditions(context.Context, authorizer.ConditionsAwareDecision, authorizer.ConditionsData) (authorizer.Decision, string, error) {
+	return authorizer.DecisionDeny, "", authorizer.ErrorConditionEvaluationNotSupported
 }
 
 // Allowed reports whether a rule allows a request. If so, the reason names the binding; it is "" for members of
