@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/api"
@@ -24,20 +25,20 @@ type paramKind struct {
 }
 
 // paramKind returns the kind that a policy's spec.paramKind names; nil if the policy has none. An unknown kind is an error.
-func (p *Policies) paramKind(one *policy) (*paramKind, error) {
-	if one.params == nil {
+func (o *Options) paramKind(gvk *schema.GroupVersionKind) (*paramKind, error) {
+	if gvk == nil {
 		return nil, nil
 	}
-	kind, ok := p.Kinds.Kind(one.params.Group, one.params.Version, one.params.Kind)
+	kind, ok := o.Kinds.Kind(gvk.Group, gvk.Version, gvk.Kind)
 	if !ok || kind.CreateOnly {
-		return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", *one.params)
+		return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", *gvk)
 	}
-	return &paramKind{kind, one.params.GroupVersion().String()}, nil
+	return &paramKind{kind, gvk.GroupVersion().String()}, nil
 }
 
 // collect returns the parameter objects for which a binding is evaluated: a single nil if the policy or the binding uses no
 // parameters, and an empty list if no object is found and parameterNotFoundAction allows that.
-func (p *Policies) collect(ctx context.Context, kind *paramKind, b *binding, namespace string) ([]runtime.Object, error) {
+func (o *Options) collect(ctx context.Context, kind *paramKind, b *binding, namespace string) ([]runtime.Object, error) {
 	ref := b.params
 	if kind == nil || ref == nil {
 		return []runtime.Object{nil}, nil
@@ -52,7 +53,7 @@ func (p *Policies) collect(ctx context.Context, kind *paramKind, b *binding, nam
 	case !kind.Namespaced:
 		namespace = ""
 	}
-	found, err := p.find(ctx, kind, ref, namespace)
+	found, err := o.find(ctx, kind, ref, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -71,12 +72,12 @@ func (p *Policies) collect(ctx context.Context, kind *paramKind, b *binding, nam
 }
 
 // find returns the objects that a binding's paramRef names or selects; none if they do not exist.
-func (p *Policies) find(ctx context.Context, kind *paramKind, ref *registration.ParamRef, namespace string) ([]*watchcache.Object, error) {
+func (o *Options) find(ctx context.Context, kind *paramKind, ref *registration.ParamRef, namespace string) ([]*watchcache.Object, error) {
 	switch {
 	case ref.Name != "" && ref.Selector != nil:
 		return nil, errors.New("paramRef.name and paramRef.selector are mutually exclusive")
 	case ref.Name != "":
-		object, err := p.Cache.Get(ctx, watchcache.Key{Kind: kind.StoreName(), Namespace: namespace, Name: ref.Name}, watchcache.Any)
+		object, err := o.Cache.Get(ctx, watchcache.Key{Kind: kind.StoreName(), Namespace: namespace, Name: ref.Name}, watchcache.Any)
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil, nil
 		}
@@ -86,7 +87,7 @@ func (p *Policies) find(ctx context.Context, kind *paramKind, ref *registration.
 		if err != nil {
 			return nil, err
 		}
-		list, err := p.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: kind.StoreName(), Namespace: namespace, Labels: selector}, Freshness: watchcache.Any})
+		list, err := o.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: kind.StoreName(), Namespace: namespace, Labels: selector}, Freshness: watchcache.Any})
 		return list.Objects, err
 	default:
 		return nil, errors.New("one of name or selector must be provided")

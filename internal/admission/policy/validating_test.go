@@ -46,7 +46,7 @@ func newKit(t *testing.T) *kit {
 		t.Fatal(err)
 	}
 	s := watchcachetest.OpenStore(t)
-	o := &kit{T: t, store: s, configurations: map[string]map[string]*watchcache.Object{Validating: {}, ValidatingBindings: {}}}
+	o := &kit{T: t, store: s, configurations: map[string]map[string]*watchcache.Object{Mutating: {}, MutatingBindings: {}, Validating: {}, ValidatingBindings: {}}}
 	o.Policies = New(Options{
 		Cache: watchcachetest.Over(t, s), Kinds: register, Metrics: metrics.New(), Log: slog.New(slog.NewTextHandler(&o.log, nil)),
 		Authorizer: authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
@@ -122,7 +122,7 @@ func (o *kit) attributes(name string) *admission.Attributes {
 // denial returns the HTTP code and message with which the plugin denies the creation of a ConfigMap; "" if it is admitted.
 func (o *kit) denial(name string) string {
 	o.Helper()
-	err := o.Validate(o.Context(), o.attributes(name))
+	err := o.Validating().Validate(o.Context(), o.attributes(name))
 	if err == nil {
 		return ""
 	}
@@ -152,7 +152,7 @@ func rejectingName(name string) string {
 func TestHandles(t *testing.T) {
 	o := newKit(t)
 	resource := o.attributes("a").Resource
-	handles := func(o *kit, operation admission.Operation) bool { return o.Handles(operation, resource) != 0 }
+	handles := func(o *kit, operation admission.Operation) bool { return o.Validating().Handles(operation, resource) != 0 }
 	if handles(o, admission.Create) {
 		t.Error("Handles(CREATE) without policies: received a phase, want 0")
 	}
@@ -197,15 +197,15 @@ func TestCompiledOnce(t *testing.T) {
 	o := newKit(t)
 	o.put(Validating, "", "p", rejectingName("bad"))
 	o.bind("p", "")
-	first := (*o.bound.Load())[0].compiled()
+	first := o.validating.load()[0].compiled()
 	o.put(Validating, "", "other", rejectingName("worse"))
 	o.bind("other", "")
-	if again := (*o.bound.Load())[1]; again.name != "p" || again.compiled() != first {
+	if again := o.validating.load()[1]; again.name != "p" || again.compiled() != first {
 		t.Error("the policy was compiled again without a change")
 	}
 	o.configurations[Validating]["p"] = o.configurations[Validating]["other"]
 	o.Set(Validating, o.configurations[Validating])
-	if (*o.bound.Load())[1].compiled() == first {
+	if o.validating.load()[1].compiled() == first {
 		t.Error("the policy was not compiled again after a change")
 	}
 }

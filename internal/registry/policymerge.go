@@ -1,0 +1,118 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// policyMerger merges the apply configurations of MutatingAdmissionPolicies into the bodies of an endpoint. Unlike the engine of
+// the endpoint, its engine always accepts unset markers.
+type policyMerger struct {
+	engine *apply.Engine
+	// topology returns the merge topology of bodies at an apiVersion.
+	topology func(apiVersion string) (*schema.Type, bool)
+}
+
+// newPolicyMerger returns the policyMerger for an endpoint of a kind. body is the type of its bodies; if it is empty, bodies are
+// objects of the kind.
+func newPolicyMerger(k *api.Kind, body apischema.GroupVersionKind) (m policyMerger, err error) {
+	if body.Empty() {
+		m.topology = k.Topology
+		m.engine, err = k.Engine("", api.EngineOptions{Unset: true})
+		return m, err
+	}
+	m.topology = func(string) (*schema.Type, bool) { return api.BuiltinTopology(body.Group, body.Version, body.Kind) }
+	m.engine, err = api.BodyEngine(body, api.EngineOptions{Unset: true})
+	return m, err
+}
+
+// Merge implements admission.Converter.
+func (c converter) Merge(doc, config document.Value) (document.Value, error) {
+	m, err := c.endpoint.policyMerger()
+	if err != nil {
+		return doc, noSchema(doc)
+	}
+	version := doc.Get("apiVersion").Text()
+	t, ok := m.topology(version)
+	if !ok {
+		return doc, noSchema(doc)
+	}
+	object, err := apply.SplitObject(doc)
+	if err != nil {
+		object.Document = doc.With("metadata", doc.Get("metadata").Without("managedFields")) // a warning reports the error after admission
+	}
+	config = config.With("apiVersion", doc.Get("apiVersion")).With("kind", doc.Get("kind"))
+	merged, err := m.engine.Merge(object, config, version)
+	var invalid *apply.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return doc, fmt.Errorf("failed to convert patch object to typed object: %s", problemsOf(invalid))
+	case errors.Is(err, apply.ErrVersionGone):
+		return doc, noSchema(doc)
+	case err != nil:
+		return doc, err
+	}
+	if atomics := atomicFields("", t, config); len(atomics) > 0 {
+		return doc, fmt.Errorf("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: %s", strings.Join(atomics, ", "))
+	}
+	if !slices.Equal(merged.Entries, object.Entries) {
+		return whole(merged, "")
+	}
+	managed := doc.Lookup("metadata", "managedFields")
+	if managed.IsAbsent() {
+		return merged.Document, nil
+	}
+	return merged.Document.With("metadata", merged.Document.Get("metadata").With("managedFields", managed)), nil
+}
+
+// noSchema returns the 503 of kube-apiserver for an object of a kind whose schema is not known.
+func noSchema(doc document.Value) error {
+	gvk := apischema.FromAPIVersionAndKind(doc.Get("apiVersion").Text(), doc.Get("kind").Text())
+	return apierrors.NewServiceUnavailable(fmt.Sprintf(
+		"Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", gvk))
+}
+
+// problemsOf returns the problems of an invalid configuration in one line.
+func problemsOf(invalid *apply.InvalidError) string {
+	problems := make([]string, len(invalid.Fields))
+	for i, field := range invalid.Fields {
+		problems[i] = field.Error()
+	}
+	return strings.Join(problems, "; ")
+}
+
+// atomicFields returns the paths of the atomic maps and lists that a valid configuration sets, except those that it unsets. A
+// policy must not set them: the author of a mutation may not know that it replaces the whole value.
+func atomicFields(path string, t *schema.Type, v document.Value) (atomics []string) {
+	switch {
+	case t == nil || !v.Get(apply.UnsetMarkerKey).IsAbsent():
+	case v.Kind() == document.Map && t.Map != nil:
+		if t.Map.Atomic {
+			atomics = append(atomics, path)
+		}
+		for name, field := range v.Fields() {
+			if declared, ok := t.Map.Find(name); ok {
+				atomics = append(atomics, atomicFields(path+"."+name, declared.Type, field)...)
+			}
+		}
+	case v.Kind() == document.List && t.List != nil:
+		if t.List.Relationship == schema.Atomic {
+			atomics = append(atomics, path)
+		}
+		for i, item := range v.Items() {
+			atomics = append(atomics, atomicFields(path+"["+strconv.Itoa(i)+"]", t.List.Item, item)...)
+		}
+	}
+	return atomics
+}
