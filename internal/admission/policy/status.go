@@ -13,13 +13,14 @@ func forbidden(a *admission.Record, err error) *apierrors.StatusError {
 	return apierrors.NewForbidden(a.GroupResource(), nameOf(a), err)
 }
 
-// nameOf returns the object's name for error messages: its name, or else its generateName, or else "Unknown".
+// nameOf returns the object's name for error messages: the name of the request, or else its generateName, or else the name in the
+// object, or else "Unknown". Mutating policies are evaluated before clients see a generated name.
 func nameOf(a *admission.Record) string {
 	if a.Name != "" {
 		return a.Name
 	}
 	metadata := a.Object.Get("metadata")
-	for _, field := range []string{"name", "generateName"} {
+	for _, field := range []string{"generateName", "name"} {
 		if name := metadata.Get(field).Text(); name != "" {
 			return name
 		}

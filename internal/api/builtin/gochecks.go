@@ -62,7 +62,7 @@ func goChecks() map[string]func(c *checker, now, old document.Value) {
 
 		"domain-name": domainName, "webhook-client": webhookClient, "review-versions": reviewVersions,
 		"admission-resources": admissionResources, "param-version": paramVersion, "param-kind": paramKind,
-		"expression-name": expressionName, "audit-annotation": auditAnnotation,
+		"expression-name": expressionName, "unused-patch": unusedPatch, "audit-annotation": auditAnnotation,
 		"flow-verbs": checkFlowVerbs, "flow-namespaces": flowNamespaces, "flow-paths": flowPaths,
 		"hand-size": handSize, "mandatory-flow-schema": mandatoryFlowSchema, "mandatory-priority-level": mandatoryPriorityLevel,
 
