@@ -58,8 +58,8 @@ type mutationRun struct {
 	*request
 	policies *Policies
 	problems []problem
-	// succeeded reports whether a mutation was evaluated without an error.
-	succeeded bool
+	// succeeded reports whether a mutation was evaluated without an error, changed whether one has changed the object.
+	succeeded, changed bool
 }
 
 // problem is an error of a policy that rejects the request.
@@ -122,8 +122,10 @@ func (m *mutationRun) run(ctx context.Context, invocations []invocation[*mutator
 	if m.succeeded {
 		calls.Require()
 	}
-	if err := m.Settle(); err != nil {
-		return err
+	if m.changed {
+		if err := m.Settle(); err != nil {
+			return err
+		}
 	}
 	calls.LastObject = m.Object
 	return nil
@@ -177,7 +179,8 @@ func (m *mutationRun) invoke(ctx context.Context, i invocation[*mutator], calls 
 	return nil
 }
 
-// mutate evaluates one mutation, and reports whether it changed the object.
+// mutate evaluates one mutation, and reports whether it changed the object. An object that is too large to be stored rejects the request
+// at once, because the size could double with each further mutation.
 func (m *mutationRun) mutate(ctx context.Context, i invocation[*mutator], one *mutation) (changed bool, err error) {
 	object, _, err := m.At(i.version)
 	if err != nil || object.IsAbsent() {
@@ -191,7 +194,12 @@ func (m *mutationRun) mutate(ctx context.Context, i invocation[*mutator], one *m
 	if err != nil || document.Equal(object, after) {
 		return false, err
 	}
+	if size := len(after.AppendJSON(nil)); size > document.DefaultMaxBytes {
+		return false, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the object would have %d bytes after %s of policy %q, limit is %d",
+			size, one.path, i.policy.name, document.DefaultMaxBytes))
+	}
 	m.replace(i.version, after)
+	m.changed = true
 	return true, nil
 }
 

@@ -152,7 +152,9 @@ func rejectingName(name string) string {
 func TestHandles(t *testing.T) {
 	o := newKit(t)
 	resource := o.attributes("a").Resource
-	handles := func(o *kit, operation admission.Operation) bool { return o.Validating().Handles(operation, resource) != 0 }
+	handles := func(o *kit, operation admission.Operation) bool {
+		return o.Validating().Handles(operation, resource) != 0
+	}
 	if handles(o, admission.Create) {
 		t.Error("Handles(CREATE) without policies: received a phase, want 0")
 	}

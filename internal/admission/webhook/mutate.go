@@ -34,8 +34,8 @@ func (p *mutatingPlugin) Admit(ctx context.Context, attributes *admission.Attrib
 	if webhooks == nil {
 		return nil
 	}
-	if a.Reinvocation.Webhooks.IsSecond() && !document.Same(a.Reinvocation.Webhooks.LastObject, a.Object) {
-		a.Reinvocation.Webhooks.RequirePrevious() // an in-tree plugin has changed the object in the second run
+	if a.Reinvocation.Webhooks.IsSecond() && !document.Equal(a.Reinvocation.Webhooks.LastObject, a.Object) {
+		a.Reinvocation.Webhooks.RequirePrevious() // an in-tree plugin or a policy has changed the object in the second run
 	}
 	for _, w := range *webhooks {
 		v, ok, err := p.webhooks.match(ctx, w, a)
