@@ -168,6 +168,31 @@ func TestMutatingPolicyReinvokesWebhooks(t *testing.T) {
 	}
 }
 
+// TestMutatingPoliciesAtSeveralVersions checks that policies that match a request at different versions of its resource see each
+// other's changes.
+func TestMutatingPoliciesAtSeveralVersions(t *testing.T) {
+	c := start(t, Config{})
+	for _, test := range []struct{ name, version, expression string }{
+		{"a", "v1", `Object{spec: Object.spec{targetCPUUtilizationPercentage: 70}}`},
+		{"b", "v2", `Object{spec: Object.spec{maxReplicas: object.spec.metrics[0].resource.target.averageUtilization}}`},
+		{"c", "v1", `Object{spec: Object.spec{minReplicas: object.spec.maxReplicas - 1}}`},
+	} {
+		policy := strings.Replace(mutatingPolicy(test.name, "", test.expression), `"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]`,
+			`"apiGroups":["autoscaling"],"apiVersions":["`+test.version+`"],"resources":["horizontalpodautoscalers"]`, 1)
+		c.addMutatingPolicy(policy)
+	}
+	c.call("POST", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", `{"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler",
+		"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}`).
+		want(201, `"maxReplicas":70`, `"averageUtilization":70`, `"minReplicas":69`)
+}
+
+// TestMutatingPolicyDoesNotRename checks that a policy cannot change the name of an object, for which the user was authorized.
+func TestMutatingPolicyDoesNotRename(t *testing.T) {
+	c := start(t, Config{})
+	c.addMutatingPolicy(mutatingPolicy("p", "", `Object{metadata: Object.metadata{name: "other"}}`))
+	c.call("POST", testMaps, mapBody("c", `{}`)).want(422, "metadata.name")
+}
+
 // TestMutatingPolicyOfABinding checks that policies change the bodies of create requests to subresources.
 func TestMutatingPolicyOfABinding(t *testing.T) {
 	c := start(t, Config{})
