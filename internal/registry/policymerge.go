@@ -25,23 +25,44 @@ type policyMerger struct {
 }
 
 // newPolicyMerger returns the policyMerger for an endpoint of a kind. body is the type of its bodies; if it is empty, bodies are
-// objects of the kind.
+// objects of the kind. It returns an error if the type has no merge topology, as Evictions in kube-apiserver.
 func newPolicyMerger(k *api.Kind, body apischema.GroupVersionKind) (m policyMerger, err error) {
-	if body.Empty() {
+	isBinding := body == bindingType || body.Empty() && k.Group == bindingType.Group && k.Name == bindingType.Kind
+	switch {
+	case isBinding:
+		t := bindingTopology()
+		m.topology = func(apiVersion string) (*schema.Type, bool) { return t, apiVersion == bindingType.Version }
+		m.engine, err = apply.New(apply.Options{Versions: apply.OneVersion(bindingType.Version, t), Unset: true})
+	case body.Empty():
 		m.topology = k.Topology
 		m.engine, err = k.Engine("", api.EngineOptions{Unset: true})
-		return m, err
+	default:
+		m.topology = func(string) (*schema.Type, bool) { return api.BuiltinTopology(body.Group, body.Version, body.Kind) }
+		m.engine, err = api.BodyEngine(body, api.EngineOptions{Unset: true})
 	}
-	m.topology = func(string) (*schema.Type, bool) { return api.BuiltinTopology(body.Group, body.Version, body.Kind) }
-	m.engine, err = api.BodyEngine(body, api.EngineOptions{Unset: true})
 	return m, err
+}
+
+// bindingType is the type of Bindings. They are never stored, so that the topologies of built-in kinds do not contain it.
+var bindingType = apischema.GroupVersionKind{Version: "v1", Kind: "Binding"}
+
+// bindingTopology returns the merge topology of Bindings, composed of those of other kinds.
+func bindingTopology() *schema.Type {
+	event, _ := api.BuiltinTopology("", "v1", "Event")
+	fieldOf := func(name, source string) schema.Field {
+		field, _ := event.Map.Find(source)
+		return schema.Field{Name: name, Type: field.Type}
+	}
+	return &schema.Type{Map: &schema.Map{Fields: []schema.Field{
+		fieldOf("apiVersion", "apiVersion"), fieldOf("kind", "kind"), fieldOf("metadata", "metadata"), fieldOf("target", "involvedObject"),
+	}}}
 }
 
 // Merge implements admission.Converter.
 func (c converter) Merge(doc, config document.Value) (document.Value, error) {
 	m, err := c.endpoint.policyMerger()
 	if err != nil {
-		return doc, noSchema(doc)
+		return doc, fmt.Errorf("failed to convert patch object to typed object: no corresponding type for %s", kindOf(doc))
 	}
 	version := doc.Get("apiVersion").Text()
 	t, ok := m.topology(version)
@@ -78,9 +99,13 @@ func (c converter) Merge(doc, config document.Value) (document.Value, error) {
 
 // noSchema returns the 503 of kube-apiserver for an object of a kind whose schema is not known.
 func noSchema(doc document.Value) error {
-	gvk := apischema.FromAPIVersionAndKind(doc.Get("apiVersion").Text(), doc.Get("kind").Text())
 	return apierrors.NewServiceUnavailable(fmt.Sprintf(
-		"Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", gvk))
+		"Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", kindOf(doc)))
+}
+
+// kindOf returns the kind that a document states.
+func kindOf(doc document.Value) apischema.GroupVersionKind {
+	return apischema.FromAPIVersionAndKind(doc.Get("apiVersion").Text(), doc.Get("kind").Text())
 }
 
 // problemsOf returns the problems of an invalid configuration in one line.
