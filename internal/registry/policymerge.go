@@ -73,6 +73,9 @@ func (c converter) Merge(doc, config document.Value) (document.Value, error) {
 	if err != nil {
 		object.Document = doc.With("metadata", doc.Get("metadata").Without("managedFields")) // a warning reports the error after admission
 	}
+	if !config.Lookup("metadata", "managedFields").IsAbsent() {
+		return doc, atomicError(".metadata.managedFields")
+	}
 	config = config.With("apiVersion", doc.Get("apiVersion")).With("kind", doc.Get("kind"))
 	merged, err := m.engine.Merge(object, config, version)
 	var invalid *apply.InvalidError
@@ -85,7 +88,7 @@ func (c converter) Merge(doc, config document.Value) (document.Value, error) {
 		return doc, err
 	}
 	if atomics := atomicFields("", t, config); len(atomics) > 0 {
-		return doc, fmt.Errorf("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: %s", strings.Join(atomics, ", "))
+		return doc, atomicError(atomics...)
 	}
 	if !slices.Equal(merged.Entries, object.Entries) {
 		return whole(merged, "")
@@ -115,6 +118,11 @@ func problemsOf(invalid *apply.InvalidError) string {
 		problems[i] = field.Error()
 	}
 	return strings.Join(problems, "; ")
+}
+
+// atomicError returns the error for an apply configuration that sets the atomic values at these paths.
+func atomicError(paths ...string) error {
+	return fmt.Errorf("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: %s", strings.Join(paths, ", "))
 }
 
 // atomicFields returns the paths of the atomic maps and lists that a valid configuration sets, except those that it unsets. A

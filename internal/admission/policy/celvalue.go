@@ -17,11 +17,23 @@ import (
 
 // documentOf returns a CEL value as a document. It supports objects, maps with strings as keys, and lists, nested in any way, and
 // scalars; timestamps, durations and bytes become strings as in CEL's conversion to JSON. An error names the path of the value.
-func documentOf(v ref.Val) (document.Value, error) { return fromCEL(v, "") }
+func documentOf(v ref.Val) (document.Value, error) { return valueConverter{}.fromCEL(v, "") }
 
-func fromCEL(v ref.Val, path string) (document.Value, error) {
+// configurationOf returns a CEL value as an apply configuration. Unlike documentOf it does not accept null literals, because
+// applying null does not remove a field.
+func configurationOf(v ref.Val) (document.Value, error) {
+	return valueConverter{rejectNull: true}.fromCEL(v, "")
+}
+
+// valueConverter converts CEL values to documents.
+type valueConverter struct{ rejectNull bool }
+
+func (c valueConverter) fromCEL(v ref.Val, path string) (document.Value, error) {
 	switch v := v.(type) {
 	case types.Null:
+		if c.rejectNull {
+			return document.Value{}, fmt.Errorf("%s: expected a value, received null; leave the field out, or unset it", path)
+		}
 		return document.NewNull(), nil
 	case types.Bool, types.Int, types.Double, types.String:
 		return document.FromGo(v.Value())
@@ -32,15 +44,15 @@ func fromCEL(v ref.Val, path string) (document.Value, error) {
 	case *dynamic.ObjectVal:
 		native, err := v.ConvertToNative(reflect.TypeFor[map[string]any]())
 		if err != nil {
-			return document.Value{}, fmt.Errorf("%s: %w", path, err)
+			return document.Value{}, fmt.Errorf("object%s: %w", path, err)
 		}
-		return fromGo(native, path)
+		return c.fromGo(native, path)
 	case traits.Mapper:
-		return fromMapper(v, path)
+		return c.fromMapper(v, path)
 	case traits.Lister:
 		var items []document.Value
 		for i := v.Iterator(); i.HasNext() == types.True; {
-			item, err := fromCEL(i.Next(), path+"["+strconv.Itoa(len(items))+"]")
+			item, err := c.fromCEL(i.Next(), path+"["+strconv.Itoa(len(items))+"]")
 			if err != nil {
 				return item, err
 			}
@@ -51,7 +63,7 @@ func fromCEL(v ref.Val, path string) (document.Value, error) {
 	return fromJSON(v, path)
 }
 
-func fromMapper(v traits.Mapper, path string) (document.Value, error) {
+func (c valueConverter) fromMapper(v traits.Mapper, path string) (document.Value, error) {
 	var fields []document.Field
 	for i := v.Iterator(); i.HasNext() == types.True; {
 		key := i.Next()
@@ -59,7 +71,7 @@ func fromMapper(v traits.Mapper, path string) (document.Value, error) {
 		if !ok {
 			return document.Value{}, fmt.Errorf("%s: map key %q is of type %T, not string", path, key, key)
 		}
-		value, err := fromCEL(v.Get(key), path+"."+name)
+		value, err := c.fromCEL(v.Get(key), path+"."+name)
 		if err != nil {
 			return value, err
 		}
@@ -69,16 +81,16 @@ func fromMapper(v traits.Mapper, path string) (document.Value, error) {
 }
 
 // fromGo returns a value in the form to which objects of CEL convert their fields: Go values that may contain CEL values.
-func fromGo(v any, path string) (document.Value, error) {
+func (c valueConverter) fromGo(v any, path string) (document.Value, error) {
 	switch v := v.(type) {
 	case nil, bool, int64, float64, string:
 		return document.FromGo(v)
 	case ref.Val:
-		return fromCEL(v, path)
+		return c.fromCEL(v, path)
 	case map[string]any:
 		fields := make([]document.Field, 0, len(v))
 		for name, value := range v {
-			field, err := fromGo(value, path+"."+name)
+			field, err := c.fromGo(value, path+"."+name)
 			if err != nil {
 				return field, err
 			}
@@ -88,7 +100,7 @@ func fromGo(v any, path string) (document.Value, error) {
 	case []any:
 		items := make([]document.Value, len(v))
 		for i, value := range v {
-			item, err := fromGo(value, path+"["+strconv.Itoa(i)+"]")
+			item, err := c.fromGo(value, path+"["+strconv.Itoa(i)+"]")
 			if err != nil {
 				return item, err
 			}
@@ -96,7 +108,7 @@ func fromGo(v any, path string) (document.Value, error) {
 		}
 		return document.NewList(items...), nil
 	}
-	return fromCEL(types.DefaultTypeAdapter.NativeToValue(v), path)
+	return c.fromCEL(types.DefaultTypeAdapter.NativeToValue(v), path)
 }
 
 // fromJSON converts a value by CEL's own conversion to JSON.

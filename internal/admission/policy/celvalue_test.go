@@ -61,9 +61,10 @@ func TestDocumentOfErrors(t *testing.T) {
 		{`Object{a: {1: "x"}}`, "not string"},
 		{`Object{a: [{"b": {true: "x"}}]}`, ".a[0].b: map key"},
 		{`Object{a: [quantity("1Gi")]}`, ".a[0]: "},
-		{`Object{a: [1.0 / 0.0]}`, "a"},
+		{`Object{a: [1.0 / 0.0]}`, "number that JSON can express"},
+		{`Object{a: Object.a{b: null}}`, ".a.b: expected a value, received null"},
 	} {
-		if got, err := documentOf(evaluated(t, test.expression, nil)); err == nil || !strings.Contains(err.Error(), test.want) {
+		if got, err := configurationOf(evaluated(t, test.expression, nil)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: received %s, %v, want an error that contains %q", test.expression, got.JSON(), err, test.want)
 		}
 	}

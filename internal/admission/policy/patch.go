@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	celmutation "k8s.io/apiserver/pkg/cel/mutation"
@@ -53,9 +54,9 @@ func applyPatch(source admission.Source, object document.Value, value ref.Val) (
 	if err := configuration.CheckTypeNamesMatchFieldPathNames(); err != nil {
 		return object, fmt.Errorf("type mismatch: %w", err)
 	}
-	config, err := documentOf(configuration)
+	config, err := configurationOf(configuration)
 	if err != nil {
-		return object, fmt.Errorf("error applying patch: %w", err)
+		return object, fmt.Errorf("error applying patch: failed to convert patch object to typed object: %w", err)
 	}
 	merged, err := source.Merge(object, config)
 	if err != nil {
@@ -67,9 +68,10 @@ func applyPatch(source admission.Source, object document.Value, value ref.Val) (
 	if document.Same(merged, object) {
 		return object, nil
 	}
-	read, _, err := source.Read(merged, object.Get("apiVersion").Text())
+	version, kind := object.Get("apiVersion").Text(), object.Get("kind").Text()
+	read, _, err := source.Read(merged, version)
 	if err != nil {
-		return object, fmt.Errorf("error applying patch: %w", err)
+		return object, fmt.Errorf("unable to convert unstructured object to %s: %w", schema.FromAPIVersionAndKind(version, kind), err)
 	}
 	return read, nil
 }
