@@ -92,6 +92,22 @@ func TestMutatingPolicyUnsetsWithoutTheGate(t *testing.T) {
 	c.call("PATCH", testMaps+"/c?fieldManager=alice", mapBody("c", `{"a":{"k8s_io__value":"unset"}}`), "Content-Type: application/apply-patch+yaml").want(400)
 }
 
+// TestMutatingPolicyUnsetsAScale checks that a policy that unsets the replicas of a Scale sets the default of the object, and
+// removes the replicas from the managedFields of their owner.
+func TestMutatingPolicyUnsetsAScale(t *testing.T) {
+	c := start(t, Config{})
+	const deployment = "/apis/apps/v1/namespaces/default/deployments/d"
+	c.call("PATCH", deployment+"?fieldManager=alice", `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"replicas":5,
+		"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`,
+		"Content-Type: application/apply-patch+yaml").want(201, `"f:replicas"`)
+	policy := mutatingPolicy("p", "", `Object{spec: Object.spec{replicas: Object.spec.replicas{k8s_io__value: "unset"}}}`)
+	c.addMutatingPolicy(strings.Replace(policy, `"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]`, `"apiGroups":["apps"],"apiVersions":["v1"],"resources":["deployments/scale"]`, 1))
+	c.call("PATCH", deployment+"/scale?fieldManager=bob", `{"spec":{"replicas":9}}`, "Content-Type: "+mergeType).want(200, `"replicas":1`)
+	if stored := c.call("GET", deployment, "").want(200, `"replicas":1`); strings.Contains(stored.text, "f:replicas") {
+		t.Errorf("received %s, want no owner of the replicas", stored.text)
+	}
+}
+
 // TestMutatingPolicyMetrics checks the metrics of mutations, which have the names of Kubernetes'.
 func TestMutatingPolicyMetrics(t *testing.T) {
 	c := start(t, Config{})

@@ -100,6 +100,17 @@ func (c converter) Merge(doc, config document.Value) (document.Value, error) {
 	return merged.Document.With("metadata", merged.Document.Get("metadata").With("managedFields", managed)), nil
 }
 
+// Merge implements admission.Converter. If the configuration unsets the replicas of a Scale, the object gets their default.
+func (s *mutateSource) Merge(doc, config document.Value) (document.Value, error) {
+	merged, err := s.source.Merge(doc, config)
+	if err != nil || s.merged.projected == nil || doc.Lookup("spec", "replicas").IsAbsent() || !merged.Lookup("spec", "replicas").IsAbsent() {
+		return merged, err
+	}
+	e := s.Endpoint
+	n := e.Kind.DefaultReplicas(s.live.current.Document, e.values.Default)
+	return merged.With("spec", merged.Get("spec").With("replicas", n)), nil
+}
+
 // noSchema returns the 503 of kube-apiserver for an object of a kind whose schema is not known.
 func noSchema(doc document.Value) error {
 	return apierrors.NewServiceUnavailable(fmt.Sprintf(
