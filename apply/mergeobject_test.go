@@ -1,10 +1,12 @@
 package apply
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
 )
 
 // merge merges a configuration into the live object with Merge, on both engines.
@@ -81,5 +83,51 @@ func TestMergeErrors(t *testing.T) {
 	}
 	if _, err := s.fast.Merge(s.live, parse(`{}`), "v3"); !isVersionGone(err) {
 		t.Errorf("Merge() at an unknown version: error = %v, want ErrVersionGone", err)
+	}
+}
+
+// TestMergeProperties checks on random histories that Merge results in the same document as a forced apply by a new field
+// manager, adds no owner, and removes from the entries only fields that markers removed from the document.
+func TestMergeProperties(t *testing.T) {
+	removed := 0
+	eachHistory(t, Options{Unset: true}, addMarkers, func(_ generator, e *Engine, before Object, s step, _ Result) error {
+		if s.update || before.Document.IsAbsent() || isUntracked(before) {
+			return nil
+		}
+		merged, err := e.Merge(before, s.doc, "v1")
+		if err != nil {
+			return err
+		}
+		r := s.request
+		r.Manager, r.Force = "somebody else", true
+		applied, err := e.Apply(before, s.doc, r)
+		if err != nil || !document.Equal(applied.Object.Document, merged.Document) {
+			return fmt.Errorf("Merge() = %s\na forced apply: %v\n%s", dump(merged), err, dump(applied.Object))
+		}
+		root, _ := e.options.Versions.Type("v1")
+		gone := e.compare(root, before.Document, merged.Document).Removed
+		for _, was := range before.Entries {
+			old, _ := was.Fields()
+			kept := fieldset.Set{}
+			for _, now := range merged.Entries {
+				if now.sameManager(was) {
+					kept, _ = now.Fields()
+				}
+			}
+			lost := old.Difference(kept)
+			if !kept.Difference(old).IsEmpty() || !lost.Difference(gone).IsEmpty() {
+				return fmt.Errorf("the entry of %s had\n%v\nand has\n%v\nremoved from the document are\n%v", was.Manager, old, kept, gone)
+			}
+			if !lost.IsEmpty() {
+				removed++
+			}
+		}
+		if len(merged.Entries) > len(before.Entries) {
+			return fmt.Errorf("Merge() added an entry:\n%s", dump(merged))
+		}
+		return nil
+	})
+	if removed == 0 {
+		t.Error("no history removes an owned field, want at least one")
 	}
 }
