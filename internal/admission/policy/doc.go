@@ -25,6 +25,7 @@
 //	policies.go    Policies: the configured policies of both kinds
 //	source.go      the policies of one kind with their bindings, as of the last configuration
 //	policy.go      one policy, one binding
+//	compiler.go    compiling expressions that can use the variables of a policy
 //	match.go       the invocations of a write
 //	params.go      parameter objects
 //	request.go     a write in the form that CEL expressions use
