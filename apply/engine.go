@@ -204,6 +204,46 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 	return managed.result(live, updated, c), nil
 }
 
+// Merge merges a configuration into an object without a field manager, for mutations by the server itself: no managed
+// fields entry is added, fields that the configuration sets or changes keep their owners, nothing is pruned and nothing
+// conflicts. If unset markers are enabled, the fields at which the configuration has markers are removed from the object
+// and from all managed fields entries, so that no field manager owns their absence. Merge returns an [*InvalidError] if
+// the configuration does not fit the schema, an [*EntryError] if managed fields entries that it must change can't be
+// decoded, and an error that wraps [ErrVersionGone] if the kind does not have the version.
+func (e *Engine) Merge(object Object, config document.Value, version string) (Object, error) {
+	t, err := e.typeAt(version)
+	if err != nil {
+		return Object{}, err
+	}
+	r := Request{Manager: "merge", Version: version, Force: true}
+	if err := checkConfiguration(config, r); err != nil {
+		return Object{}, err
+	}
+	if err := checkDocuments(object, config, r); err != nil {
+		return Object{}, err
+	}
+	object.Document = withoutManagedFields(object.Document)
+	before := versioned{emptyIfAbsent(object.Document), t, version}
+	in, err := e.readConfig(t, before.doc, config, version)
+	if err != nil {
+		return Object{}, err
+	}
+	after := versioned{removeFields(t, before.doc, in.unset), t, version}
+	object.Document = in.merged
+	if len(object.Entries) == 0 || document.Same(before.doc, after.doc) {
+		return object, nil
+	}
+	managed, err := e.readManaged(object.Entries)
+	if err != nil {
+		return Object{}, err
+	}
+	if err := managed.disownChanged(newVersionedChanges(e, before, after, before), noEntry, r); err != nil {
+		return Object{}, err
+	}
+	object.Entries = managed.entries(object.Entries)
+	return object, nil
+}
+
 // emptyIfAbsent returns doc, or an empty map if doc is absent.
 func emptyIfAbsent(doc document.Value) document.Value {
 	if doc.IsAbsent() {

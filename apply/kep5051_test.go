@@ -39,7 +39,7 @@ import (
 //	  unset field markers are detected and used                            TestUnsetTopologies
 //	  tracked correctly in managedFields across multiple requests          TestUnsetAcrossRequests
 //	  applyconfiguration-gen generates typesafe bindings                   not covered: the generator is client-go's
-//	  MutatingAdmissionPolicy                                              docs.TestDifferenceMutatingPoliciesChangeNothing
+//	  MutatingAdmissionPolicy                                              TestMergeUnsets, app.TestMutatingPolicyUnsetsWithoutTheGate
 
 // TestUnsetStories runs the user stories in the order of the KEP.
 func TestUnsetStories(t *testing.T) {

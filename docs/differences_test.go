@@ -89,19 +89,6 @@ func TestDifferenceWhatOthersDoIsNotServed(t *testing.T) {
 	c.call("GET", namespace+"pods/p", "").want(200)
 }
 
-// Kubernetes: the policy adds its label to the ConfigMap.
-func TestDifferenceMutatingPoliciesChangeNothing(t *testing.T) {
-	c := newClient(t)
-	const registration = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolic"
-	c.call("POST", registration+"ies", `{"metadata":{"name":"p"},"spec":{"reinvocationPolicy":"Never",
-		"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]},
-		"mutations":[{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":"Object{metadata: Object.metadata{labels: {\"mutated\": \"yes\"}}}"}}]}}`).want(201)
-	c.call("POST", registration+"ybindings", `{"metadata":{"name":"p"},"spec":{"policyName":"p"}}`).want(201)
-	if made := c.call("POST", configMaps, configMap("c", `"data":{}`)).want(201); strings.Contains(made.text, "mutated") {
-		t.Errorf("created ConfigMap: got %s, want it without the label of the policy", made.text)
-	}
-}
-
 // Kubernetes: the empty data and binaryData are absent from the object and from managedFields.
 func TestDifferenceEmptyContainersAreKept(t *testing.T) {
 	c := newClient(t)

@@ -19,12 +19,15 @@ const (
 	Unprocessable
 	// TooLarge: the patch exceeds a limit.
 	TooLarge
+	// TestFailed: a test operation of a JSON patch found another value.
+	TestFailed
 )
 
-// Status returns the HTTP status code: 400 for Malformed, 422 for Unprocessable, 413 for TooLarge.
+// Status returns the HTTP status code: 400 for Malformed, 422 for Unprocessable and TestFailed, 413 for
+// TooLarge.
 func (r Reason) Status() int {
 	switch r {
-	case Unprocessable:
+	case Unprocessable, TestFailed:
 		return 422
 	case TooLarge:
 		return 413

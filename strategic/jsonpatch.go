@@ -295,7 +295,10 @@ func (p *jsonPatch) test(o *operation) error {
 		value = received.toValue(&p.build)
 	}
 	if !document.Equal(value, o.value) {
-		return unprocessable("the value "+show(o.value)+" at "+strconv.Quote(clip(o.path)), show(value), "the test operation failed")
+		return &Error{
+			Reason: TestFailed, Expected: "the value " + show(o.value) + " at " + strconv.Quote(clip(o.path)), Received: show(value),
+			Advice: "the test operation failed",
+		}
 	}
 	return nil
 }

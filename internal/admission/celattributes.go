@@ -15,7 +15,7 @@ func (a *Record) CEL(v VersionedResource) (*admission.VersionedAttributes, error
 		return nil, err
 	}
 	own := a.Versioned()
-	now, before := unstructuredOf(object), unstructuredOf(old)
+	now, before := Unstructured(object), Unstructured(old)
 	return &admission.VersionedAttributes{
 		Attributes: admission.NewAttributesRecord(now, before, own.Kind, a.Namespace, a.Name, own.Resource, a.Subresource,
 			admission.Operation(a.Operation), a.Source.Options(), a.DryRun, a.User),
@@ -23,8 +23,8 @@ func (a *Record) CEL(v VersionedResource) (*admission.VersionedAttributes, error
 	}, nil
 }
 
-// unstructuredOf returns a document as an *unstructured.Unstructured, or an untyped nil if the document is absent.
-func unstructuredOf(doc document.Value) runtime.Object {
+// Unstructured returns a document as an *unstructured.Unstructured, or an untyped nil if the document is absent.
+func Unstructured(doc document.Value) runtime.Object {
 	if doc.IsAbsent() {
 		return nil
 	}

@@ -218,15 +218,15 @@ func TestInvalidateConcurrently(t *testing.T) {
 func webhookLike(log *[]string, hooks ...hook) *fake {
 	return &fake{name: "webhooks", phases: Mutating, log: log, admit: func(a *Record) error {
 		for _, h := range hooks {
-			if a.Reinvocation.Skips(h.id) {
+			if a.Reinvocation.Webhooks.Skips(h.id) {
 				continue
 			}
 			*log = append(*log, h.id)
-			changed := h.changes && !a.Reinvocation.IsSecond()
+			changed := h.changes && !a.Reinvocation.Webhooks.IsSecond()
 			if changed {
 				a.Object = a.Object.With(h.id, document.NewBool(true))
 			}
-			a.Reinvocation.Called(h.id, h.ifNeeded, changed)
+			a.Reinvocation.Webhooks.Called(h.id, h.ifNeeded, changed)
 		}
 		return nil
 	}}
@@ -333,7 +333,7 @@ func TestReinvocationError(t *testing.T) {
 	var log []string
 	failure := errors.New("no")
 	tree := &fake{name: "tree", phases: Mutating, log: &log, admit: func(a *Record) error {
-		if a.Reinvocation.IsSecond() {
+		if a.Reinvocation.Webhooks.IsSecond() {
 			return failure
 		}
 		return nil

@@ -19,6 +19,9 @@ type Criteria struct {
 	Rules                Rules
 	MatchAllWithoutRules bool
 	Exclude              Rules
+	// MatchWebhookConfigurations makes the criteria match webhook configurations, too, as those of policies do. Webhooks are
+	// never called for webhook configurations. Policies and bindings are exempt from both.
+	MatchWebhookConfigurations bool
 	// Equivalent makes a rule for one version of a resource match requests to its other versions, too (matchPolicy:
 	// Equivalent).
 	Equivalent bool
@@ -49,13 +52,13 @@ func newSelector(s *metav1.LabelSelector) selector {
 // MayMatch reports whether the criteria can match some request with this operation and resource, whatever its object and
 // namespace are.
 func (c *Criteria) MayMatch(r Resource, operation Operation) bool {
-	return !isExempt(r) && (c.MatchAllWithoutRules && len(c.Rules) == 0 || c.Rules.mayMatch(r, operation, c.Equivalent))
+	return !c.isExempt(r) && (c.MatchAllWithoutRules && len(c.Rules) == 0 || c.Rules.mayMatch(r, operation, c.Equivalent))
 }
 
 // Match reports whether the criteria match a request, and returns the version of the resource that the matching rule names. A
 // selector that cannot be evaluated is an error only if all other criteria match.
 func (c *Criteria) Match(ctx context.Context, a *Record) (v VersionedResource, ok bool, err error) {
-	if isExempt(a.Resource) {
+	if c.isExempt(a.Resource) {
 		return VersionedResource{}, false, nil
 	}
 	inside, nsErr := c.selectsNamespace(ctx, a)
@@ -78,6 +81,22 @@ func (c *Criteria) Match(ctx context.Context, a *Record) (v VersionedResource, o
 		return v, false, nsErr
 	}
 	return v, labelsErr == nil, labelsErr
+}
+
+// isExempt reports whether the criteria never match the resource. The objects that configure webhooks and policies are exempt,
+// so that a mistake in them can always be corrected.
+func (c *Criteria) isExempt(r Resource) bool {
+	if r.Group != "admissionregistration.k8s.io" {
+		return false
+	}
+	switch r.Kind {
+	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
+		return !c.MatchWebhookConfigurations
+	case "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+		"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding":
+		return true
+	}
+	return false
 }
 
 func (c *Criteria) selectsObject(a *Record) (bool, error) {

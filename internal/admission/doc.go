@@ -38,5 +38,5 @@
 //	plugin/           the built-in plugins, one folder each
 //	admissiontest/    unit tests of plugins: a fake reader, Attributes, recorded cases
 //	webhook/          admission webhooks
-//	policy/           ValidatingAdmissionPolicies
+//	policy/           MutatingAdmissionPolicies and ValidatingAdmissionPolicies
 package admission

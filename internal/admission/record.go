@@ -97,10 +97,14 @@ type Converter interface {
 	// Convert converts an object from one apiVersion to another. Fields that the schema of the target version does not
 	// define are kept.
 	Convert(doc document.Value, from, to string) (document.Value, error)
-	// Read decodes the object that a webhook returned. apiVersion is the version of the object that was sent to the webhook.
-	// The result may be at another version of the resource. Unknown fields of built-in kinds are dropped; a document of another
-	// kind is an error.
-	Read(doc document.Value, apiVersion string) (document.Value, error)
+	// Read decodes the object that a webhook or policy returned after it was sent the object at apiVersion. The result may
+	// be at another version of the resource. Unknown fields of built-in kinds are dropped, and their paths are returned; a
+	// document of another kind is an error.
+	Read(doc document.Value, apiVersion string) (read document.Value, unknown []string, err error)
+	// Merge merges an apply configuration of a policy into an object with managedFields, at the apiVersion of the object.
+	// The set fields have no field manager. Unset markers remove fields from the object and from its managedFields. Merge
+	// returns an API status error if the resource has no schema.
+	Merge(doc, config document.Value) (document.Value, error)
 	// Decode decodes an object that a plugin assigned to [Attributes.Object]: it drops fields that the schema does not
 	// define and sets defaults. A document that is not of the endpoint's type is an error.
 	Decode(doc document.Value) (document.Value, error)
@@ -231,8 +235,8 @@ func (a *Record) convert(doc document.Value, v VersionedResource) (document.Valu
 	return a.Source.Convert(doc, own, v.APIVersion())
 }
 
-// Return records doc, which a webhook returned in response to the object at version v. Record.Object is stale until Settle is
-// called.
+// Return records the object that a webhook or policy returned after it was sent the object at version v. Record.Object is stale until
+// Settle is called.
 func (a *Record) Return(doc document.Value, v VersionedResource) {
 	a.current.whole, a.current.base, a.current.returned = doc, a.Object, v.APIVersion()
 }

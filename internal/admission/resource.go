@@ -36,18 +36,3 @@ func atVersion(r Resource, apiVersion string) VersionedResource {
 	r.Group, r.Version = group, version
 	return r.Versioned()
 }
-
-// isExempt reports whether webhooks and policies never apply to the resource. The objects that configure webhooks and
-// policies are exempt, so that a mistake in them can always be corrected.
-func isExempt(r Resource) bool {
-	if r.Group != "admissionregistration.k8s.io" {
-		return false
-	}
-	switch r.Kind {
-	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration",
-		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
-		"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding":
-		return true
-	}
-	return false
-}

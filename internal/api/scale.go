@@ -99,6 +99,13 @@ func (k *Kind) WithScale(obj, scale document.Value) document.Value {
 	return put(obj, document.NewInt(n), at...)
 }
 
+// DefaultReplicas returns the number of replicas that an object has if it does not state them; absent if they have no default.
+// setDefaults sets the defaults of the kind at the version of the object.
+func (k *Kind) DefaultReplicas(obj document.Value, setDefaults func(document.Value) document.Value) document.Value {
+	at := k.scalePaths(obj.Get("apiVersion").Text()).Replicas
+	return setDefaults(put(obj, document.Value{}, at...)).Lookup(at...)
+}
+
 // numberAt returns the integer at path in obj; 0 if the field is absent or null. For a value that is not an integer it returns
 // an error with Kubernetes' text.
 func numberAt(obj document.Value, path []string) (int64, error) {

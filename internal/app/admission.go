@@ -28,7 +28,8 @@ import (
 )
 
 // plugins returns the admission plugins in the order in which they are called, which is that of kube-apiserver: in-tree
-// plugins, including the extensions of the embedding program, then mutating webhooks, policies and validating webhooks.
+// plugins, including the extensions of the embedding program, then mutating policies and webhooks, then validating policies and
+// webhooks.
 func plugins(roles *rbac.Authorizer, authorizes authorizer.Authorizer, extensions []admission.Plugin, policies *policy.Policies, webhooks *webhook.Webhooks) []admission.Plugin {
 	return slices.Concat([]admission.Plugin{
 		namespacelifecycle.Plugin{},
@@ -44,8 +45,9 @@ func plugins(roles *rbac.Authorizer, authorizes authorizer.Authorizer, extension
 		nodedeclaredfeaturevalidator.Plugin{},
 		podresizevalidator.Plugin{},
 	}, extensions, []admission.Plugin{
+		policies.Mutating(),
 		webhooks.Mutating(),
-		policies,
+		policies.Validating(),
 		webhooks.Validating(),
 	})
 }

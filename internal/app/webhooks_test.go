@@ -200,8 +200,8 @@ func TestWebhooksKeepKindAndNamespace(t *testing.T) {
 		code        int
 		text        string
 	}{
-		{"/kind", "Secret", 500, "an admission webhook made v1 Secret of the object: expected v1 ConfigMap"},
-		{"/apiVersion", "v2", 500, "an admission webhook made v2 ConfigMap of the object: expected v1 ConfigMap"},
+		{"/kind", "Secret", 500, "a webhook or policy made v1 Secret of the object: expected v1 ConfigMap"},
+		{"/apiVersion", "v2", 500, "a webhook or policy made v2 ConfigMap of the object: expected v1 ConfigMap"},
 		{"/metadata/namespace", "elsewhere", 400, "the namespace of the provided object does not match the namespace sent on the request"},
 	} {
 		t.Run(test.path, func(t *testing.T) {
@@ -227,12 +227,12 @@ func TestWebhooksAndCustomResources(t *testing.T) {
 	}{
 		{"widgets", "/spec", "null", 422, `Widget.example.com \"a\" is invalid: spec: Invalid value: \"null\": spec in body must be of type object: \"null\"`},
 		{"widgets", "/kind", `"Gadget"`, 422, `Gadget.example.com \"a\" is invalid: kind: Invalid value: \"Gadget\": must be Widget`},
-		{"widgets", "/kind", `""`, 500, "an admission webhook made example.com/v1  of the object: expected example.com/v1 Widget"},
+		{"widgets", "/kind", `""`, 500, "a webhook or policy made example.com/v1  of the object: expected example.com/v1 Widget"},
 		{"widgets", "/apiVersion", `"example.com/v9"`, 500, "request to convert CR from an invalid group/version: example.com/v9"},
 		{"widgets", "/metadata/labels", "5", 500, "labels: expected a map, received 5"},
-		{"widgets/scale", "/kind", `"Other"`, 500, "an admission webhook made autoscaling/v1 Other of the object: expected autoscaling/v1 Scale"},
-		{"widgets/scale", "/apiVersion", `"autoscaling/v2"`, 500, "an admission webhook made autoscaling/v2 Scale of the object: expected autoscaling/v1 Scale"},
-		{"widgets/scale", "/kind", `""`, 500, "an admission webhook made autoscaling/v1  of the object: expected autoscaling/v1 Scale"},
+		{"widgets/scale", "/kind", `"Other"`, 500, "a webhook or policy made autoscaling/v1 Other of the object: expected autoscaling/v1 Scale"},
+		{"widgets/scale", "/apiVersion", `"autoscaling/v2"`, 500, "a webhook or policy made autoscaling/v2 Scale of the object: expected autoscaling/v1 Scale"},
+		{"widgets/scale", "/kind", `""`, 500, "a webhook or policy made autoscaling/v1  of the object: expected autoscaling/v1 Scale"},
 	} {
 		t.Run(test.resource+test.path, func(t *testing.T) {
 			c := start(t, Config{})

@@ -71,3 +71,9 @@ func (m *Metrics) Policy(policy, binding, problem, action string, took time.Dura
 	m.families.policyChecks.WithLabelValues(policy, binding, problem, action).Inc()
 	m.families.policyCheckTimes.WithLabelValues(policy, binding, problem, action).Observe(took.Seconds())
 }
+
+// Mutation counts the evaluation of a mutation of a MutatingAdmissionPolicy with its duration. problem is the label error_type.
+func (m *Metrics) Mutation(policy, binding, problem string, took time.Duration) {
+	m.families.mutations.WithLabelValues(policy, binding, problem).Inc()
+	m.families.mutationTimes.WithLabelValues(policy, binding, problem).Observe(took.Seconds())
+}

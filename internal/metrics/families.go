@@ -12,6 +12,7 @@ var (
 	hookLabels       = []string{"name", "type", "operation", "rejected"}
 	conditionLabels  = []string{"name", "kind", "type", "operation"}
 	policyLabels     = []string{"policy", "policy_binding", "error_type", "enforcement_action"}
+	mutationLabels   = []string{"policy", "policy_binding", "error_type"}
 )
 
 // Upper bounds of histogram buckets: bytes in responseBuckets and eventBuckets, seconds in all others.
@@ -58,6 +59,8 @@ type families struct {
 	conditionTimes   *prometheus.HistogramVec
 	policyChecks     *prometheus.CounterVec
 	policyCheckTimes *prometheus.HistogramVec
+	mutations        *prometheus.CounterVec
+	mutationTimes    *prometheus.HistogramVec
 
 	entries     *prometheus.CounterVec
 	dropped     *prometheus.CounterVec
@@ -109,6 +112,10 @@ func newFamilies(registry *prometheus.Registry) families {
 			"Policy validations that failed, by enforcement action.", policyLabels),
 		policyCheckTimes: r.histograms("apiserver_validating_admission_policy_check_duration_seconds",
 			"Duration of policy validations that failed.", policyLabels, policyBuckets),
+		mutations: r.counters("apiserver_mutating_admission_policy_check_total",
+			"Evaluations of the mutations of policies, by binding and type of error.", mutationLabels),
+		mutationTimes: r.histograms("apiserver_mutating_admission_policy_check_duration_seconds",
+			"Duration of the evaluation of a mutation of a policy.", mutationLabels, policyBuckets),
 
 		entries: r.counters("cadastre_managed_fields_entries_total",
 			"Managed fields entries that were repaired, dropped, or kept although they should have changed.", []string{"outcome"}),

@@ -58,8 +58,13 @@ func (s source) Convert(doc document.Value, from, to string) (document.Value, er
 }
 
 // Read implements admission.Converter.
-func (s source) Read(doc document.Value, apiVersion string) (document.Value, error) {
+func (s source) Read(doc document.Value, apiVersion string) (read document.Value, unknown []string, err error) {
 	return converter{s.Endpoint}.Read(doc, apiVersion)
+}
+
+// Merge implements admission.Converter.
+func (s source) Merge(doc, config document.Value) (document.Value, error) {
+	return converter{s.Endpoint}.Merge(doc, config)
 }
 
 // Decode implements admission.Converter.
@@ -157,20 +162,19 @@ func (c converter) Convert(doc document.Value, from, to string) (document.Value,
 
 // Read implements admission.Converter. Unknown fields of a built-in kind are dropped without a warning, because the client did
 // not send them. Unknown fields of a custom resource are retained until the resource is stored, as in kube-apiserver.
-func (c converter) Read(doc document.Value, apiVersion string) (document.Value, error) {
-	doc, err := c.withType(doc, apiVersion)
-	if err != nil {
-		return doc, err
+func (c converter) Read(doc document.Value, apiVersion string) (read document.Value, unknown []string, err error) {
+	if doc, err = c.withType(doc, apiVersion); err != nil {
+		return doc, nil, err
 	}
 	values, err := c.values(doc.Get("apiVersion").Text())
 	if err != nil {
-		return doc, nil // the conversion of the object fails later and returns the error
+		return doc, nil, nil // the conversion of the object fails later and returns the error
 	}
-	read, _, err := readSilently(values, doc)
+	read, unknown, err = readSilently(values, doc)
 	if err == nil && c.endpoint.isCustomObject() {
-		return doc, nil
+		return doc, nil, nil
 	}
-	return read, err
+	return read, unknown, err
 }
 
 // Decode implements admission.Converter.
@@ -194,7 +198,7 @@ func readSilently(values Values, doc document.Value) (read document.Value, unkno
 	return read.With("metadata", read.Get("metadata").With("managedFields", managed)), unknown, nil
 }
 
-// withType returns an error if a webhook has changed the kind of an object, or has set an apiVersion that does not exist. If an
+// withType returns an error if a webhook or policy has changed the kind of an object, or has set an apiVersion that does not exist. If an
 // object of a built-in kind lacks kind or apiVersion, withType sets them. For custom resources it only requires a kind;
 // validation and conversion check the apiVersion.
 func (c converter) withType(doc document.Value, apiVersion string) (document.Value, error) {
@@ -207,7 +211,7 @@ func (c converter) withType(doc document.Value, apiVersion string) (document.Val
 		}
 	}
 	if version, kind := doc.Get("apiVersion").Text(), doc.Get("kind").Text(); !c.accepts(version, kind) {
-		return doc, fmt.Errorf("an admission webhook made %s %s of the object: expected %s %s", version, kind, apiVersion, e.BodyKind)
+		return doc, fmt.Errorf("a webhook or policy made %s %s of the object: expected %s %s", version, kind, apiVersion, e.BodyKind)
 	}
 	return doc, nil
 }

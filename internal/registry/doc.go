@@ -43,6 +43,7 @@
 //	  load.go          load
 //	  create.go, update.go, patch.go, apply.go   merge, one file per verb; lastapplied.go: migration from client-side apply
 //	  mutate.go        mutate; admissionsource.go: objects in the form that webhooks receive
+//	                   policymerge.go: merging apply configurations of policies
 //	  prepare.go       prepare; strategy.go: strategies and allocation
 //	  validate.go      validate, and admission of objects that are never stored, such as SubjectAccessReviews
 //	  commit.go        commit and retries

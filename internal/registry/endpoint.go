@@ -30,6 +30,8 @@ type Endpoint struct {
 	subresource *Subresource
 	projection  projection
 	engine      *apply.Engine
+	// policyMerger merges the apply configurations of policies into bodies.
+	policyMerger func() (policyMerger, error)
 	// admission holds the plugins of the admission chain that handle the endpoint.
 	admission *admission.Endpoint
 	strategy  Strategy
@@ -103,6 +105,7 @@ func (r *Registry) newEndpoint(k *api.Kind, key endpointKey) (*Endpoint, error) 
 	e.form = r.formOf(e)
 	e.topology, _ = k.Topology(e.objectVersion)
 	e.oneOfs = sync.OnceValue(func() *builtin.OneOfs { return e.values.OneOfs(e.topology) })
+	e.policyMerger = sync.OnceValues(func() (policyMerger, error) { return newPolicyMerger(k, body) })
 	var err error
 	if e.isProjected() {
 		e.engine, err = api.BodyEngine(e.subresource.Body, api.EngineOptions{Unset: r.Unset})

@@ -107,7 +107,7 @@ func (w *write) adoptReturned(live *loaded, m merged, a *admitted) error {
 		if err := w.checkProjectedUID(live, doc); err != nil && !e.Kind.Custom {
 			return err
 		}
-		return w.adoptMutated(a, doc)
+		return w.adoptProjected(live, m, a, doc)
 	}
 	if doc, err = w.withNamespace(doc); err != nil {
 		return err
@@ -140,6 +140,17 @@ func (w *write) adoptReturned(live *loaded, m merged, a *admitted) error {
 	}
 	a.object.Document = e.values.Default(doc)
 	return nil
+}
+
+// adoptProjected applies a body that webhooks or policies returned, such as a Scale, to the admitted object, and its managed
+// fields entries if they changed. managedFields that cannot be decoded are ignored.
+func (w *write) adoptProjected(live *loaded, m merged, a *admitted, body document.Value) error {
+	if split, err := apply.SplitObject(body); err == nil && m.projected != nil && !sameEntries(split.Entries, m.projected.after.Entries) {
+		if a.object.Entries, err = w.Endpoint.projection.applyEntries(live.current.Entries, split.Entries); err != nil {
+			return err
+		}
+	}
+	return w.adoptMutated(a, body)
 }
 
 // pruneReturned removes the fields of a custom resource that webhooks set and its schema does not define. The unpruned object

@@ -1,14 +1,13 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	registration "k8s.io/api/admissionregistration/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/internal/admission"
@@ -28,16 +27,10 @@ type decision struct {
 
 // problem returns the value of the metric label error_type for the decision.
 func (d *decision) problem() string {
-	switch {
-	case !d.denies && !d.isError:
-		return "no_error"
-	case strings.HasPrefix(d.message, "compilation"):
-		return "compile_error"
-	case strings.HasPrefix(d.message, "validation failed due to running out of cost budget"):
-		return "out_of_budget"
-	default:
-		return "invalid_error"
+	if !d.denies && !d.isError {
+		return problemType("")
 	}
+	return problemType(cmp.Or(d.message, "denied"))
 }
 
 // denial is a decision that denies a request, with the names of its policy and binding. The binding is "" if the policy
@@ -53,7 +46,7 @@ func (d *denial) error(a *admission.Record) error {
 	if d.binding != "" {
 		message = fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", d.policy, d.binding, d.message)
 	}
-	err := apierrors.NewForbidden(a.GroupResource(), nameOf(a), errors.New(message))
+	err := forbidden(a, errors.New(message))
 	err.ErrStatus.Reason = d.reason
 	if d.reason == "" {
 		err.ErrStatus.Reason = metav1.StatusReasonInvalid
@@ -74,23 +67,9 @@ var codes = map[metav1.StatusReason]int32{
 	metav1.StatusReasonInvalid:               http.StatusUnprocessableEntity,
 }
 
-// nameOf returns the object's name for error messages: its name, or else its generateName, or else "Unknown".
-func nameOf(a *admission.Record) string {
-	if a.Name != "" {
-		return a.Name
-	}
-	metadata := a.Object.Get("metadata")
-	for _, field := range []string{"name", "generateName"} {
-		if name := metadata.Get(field).Text(); name != "" {
-			return name
-		}
-	}
-	return "Unknown"
-}
-
 // enforce performs the validationActions of a binding for a decision, and reports whether the request is denied.
-func (p *Policies) enforce(a *admission.Record, pol *policy, b *binding, d *decision) (denied bool) {
-	count := func(action string) { p.Metrics.Policy(pol.name, b.name, d.problem(), action, d.took) }
+func (p *Policies) enforce(a *admission.Record, one *policy[*validator], b *binding, d *decision) (denied bool) {
+	count := func(action string) { p.Metrics.Policy(one.name, b.name, d.problem(), action, d.took) }
 	switch {
 	case d.isAnnotation:
 		count("deny")
@@ -110,7 +89,7 @@ func (p *Policies) enforce(a *admission.Record, pol *policy, b *binding, d *deci
 			count("audit")
 		case registration.Warn:
 			count("warn")
-			a.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", pol.name, b.name, d.message))
+			a.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", one.name, b.name, d.message))
 		}
 	}
 	return denied

@@ -8,12 +8,8 @@ import (
 	"time"
 
 	"github.com/google/cel-go/common/types"
-	admissionv1 "k8s.io/api/admission/v1"
 	registration "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	apiserveradmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
@@ -21,43 +17,26 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// input contains the variables that the CEL expressions of a policy can use.
-type input struct {
-	at        *apiserveradmission.VersionedAttributes
-	request   *admissionv1.AdmissionRequest
-	params    runtime.Object // the parameter object; nil if the policy or its binding has none
-	namespace *corev1.Namespace
-}
-
-func newInput(at *apiserveradmission.VersionedAttributes, v admission.VersionedResource, params runtime.Object, namespace *corev1.Namespace) *input {
-	return &input{
-		at: at, params: params, namespace: cel.CreateNamespaceObject(namespace),
-		request: cel.CreateAdmissionRequest(at.Attributes, metav1.GroupVersionResource(v.Resource), metav1.GroupVersionKind(at.VersionedKind)),
-	}
-}
-
 // evaluate returns the decisions of a policy for one written object and one parameter object; none if the policy's
 // matchConditions are not met.
-func (p *Policies) evaluate(ctx context.Context, pol *policy, s *input) []decision {
-	c := pol.compiled()
+func (p *Policies) evaluate(ctx context.Context, one *policy[*validator], s *input) []decision {
+	c := one.compiled()
 	if c.err != nil {
-		return pol.evaluationFailure(c.err)
+		return evaluationFailure(one, c.err)
 	}
 	if c.conditions != nil {
-		begun := time.Now()
-		verdict, err := c.conditions.Match(ctx, s.at, s.params, p.Authorizer)
-		p.Metrics.Conditions(pol.name, "policy", "validate", string(s.at.GetOperation()), time.Since(begun), verdict.Errors, err == nil && !verdict.Matches)
+		matches, err := p.meets(ctx, one.name, c.conditions, s)
 		if err != nil {
-			return pol.evaluationFailure(err)
+			return evaluationFailure(one, err)
 		}
-		if !verdict.Matches {
+		if !matches {
 			return nil
 		}
 	}
 	all := cel.OptionalVariableBindings{VersionedParams: s.params, Authorizer: p.Authorizer}
 	results, left, err := c.validations.ForInput(ctx, s.at, s.request, all, s.namespace, celconfig.RuntimeCELCostBudget)
 	if err != nil {
-		return pol.evaluationFailure(err)
+		return evaluationFailure(one, err)
 	}
 	some := cel.OptionalVariableBindings{VersionedParams: s.params}
 	messages, _, messageErr := c.messages.ForInput(ctx, s.at, s.request, some, s.namespace, left)
@@ -67,31 +46,40 @@ func (p *Policies) evaluate(ctx context.Context, pol *policy, s *input) []decisi
 		if i < len(messages) {
 			message = &messages[i]
 		}
-		d := pol.decide(&c.spec.Validations[i], result, message, messageErr)
+		d := decide(one, &c.spec.Validations[i], result, message, messageErr)
 		d.index = i
 		decisions = append(decisions, d)
 	}
 	values, _, err := c.annotations.ForInput(ctx, s.at, s.request, some, s.namespace, celconfig.RuntimeCELCostBudget)
 	if err != nil {
-		return pol.evaluationFailure(err)
+		return evaluationFailure(one, err)
 	}
-	return append(decisions, pol.annotate(c.spec.AuditAnnotations, values)...)
+	return append(decisions, annotate(one, c.spec.AuditAnnotations, values)...)
+}
+
+// meets reports whether the matchConditions of a policy are true. They are counted as those of a validation for both kinds of
+// policies, as in Kubernetes.
+func (p *Policies) meets(ctx context.Context, policy string, conditions *admission.Conditions, s *input) (bool, error) {
+	begun := time.Now()
+	verdict, err := conditions.Match(ctx, s.at, s.params, p.Authorizer)
+	p.Metrics.Conditions(policy, "policy", "validate", string(s.at.GetOperation()), time.Since(begun), verdict.Errors, err == nil && !verdict.Matches)
+	return verdict.Matches, err
 }
 
 // evaluationFailure returns the single decision for a policy that cannot be evaluated. It denies the request unless the
 // failurePolicy is Ignore.
-func (pol *policy) evaluationFailure(err error) []decision {
-	return []decision{{denies: !pol.ignores, isError: true, message: err.Error()}}
+func evaluationFailure(one *policy[*validator], err error) []decision {
+	return []decision{{denies: !one.ignores, isError: true, message: err.Error()}}
 }
 
 // decide returns the decision for one validation, from the results of its expression and of its messageExpression.
-func (pol *policy) decide(v *registration.Validation, result cel.EvaluationResult, message *cel.EvaluationResult, messageErr error) decision {
+func decide(one *policy[*validator], v *registration.Validation, result cel.EvaluationResult, message *cel.EvaluationResult, messageErr error) decision {
 	d := decision{took: result.Elapsed}
 	switch {
 	case result.Error != nil:
-		d.denies, d.isError, d.message = !pol.ignores, true, result.Error.Error()
+		d.denies, d.isError, d.message = !one.ignores, true, result.Error.Error()
 	case errors.Is(messageErr, apiservercel.ErrInternal) || errors.Is(messageErr, apiservercel.ErrOutOfBudget):
-		d.denies, d.isError, d.message = !pol.ignores, true, fmt.Sprintf("failed messageExpression: %s", messageErr)
+		d.denies, d.isError, d.message = !one.ignores, true, fmt.Sprintf("failed messageExpression: %s", messageErr)
 	case result.EvalResult != types.True:
 		d.denies, d.reason, d.message = true, metav1.StatusReasonInvalid, messageOf(v, message)
 		if v.Reason != nil {
@@ -120,9 +108,9 @@ func messageOf(v *registration.Validation, made *cel.EvaluationResult) string {
 
 // annotate evaluates the audit annotations and returns a decision for each that fails. There is no audit log to write the
 // values to. A failure denies the request whatever the binding's validationActions are.
-func (pol *policy) annotate(all []registration.AuditAnnotation, values []cel.EvaluationResult) (decisions []decision) {
+func annotate(one *policy[*validator], all []registration.AuditAnnotation, values []cel.EvaluationResult) (decisions []decision) {
 	for i, value := range values {
-		d := decision{denies: !pol.ignores, isError: true, isAnnotation: true, took: value.Elapsed}
+		d := decision{denies: !one.ignores, isError: true, isAnnotation: true, took: value.Elapsed}
 		switch {
 		case value.Error != nil:
 			d.message = value.Error.Error()

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/api"
@@ -24,20 +25,20 @@ type paramKind struct {
 }
 
 // paramKind returns the kind that a policy's spec.paramKind names; nil if the policy has none. An unknown kind is an error.
-func (p *Policies) paramKind(pol *policy) (*paramKind, error) {
-	if pol.params == nil {
+func (o *Options) paramKind(gvk *schema.GroupVersionKind) (*paramKind, error) {
+	if gvk == nil {
 		return nil, nil
 	}
-	kind, ok := p.Kinds.Kind(pol.params.Group, pol.params.Version, pol.params.Kind)
+	kind, ok := o.Kinds.Kind(gvk.Group, gvk.Version, gvk.Kind)
 	if !ok || kind.CreateOnly {
-		return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", *pol.params)
+		return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", *gvk)
 	}
-	return &paramKind{kind, pol.params.GroupVersion().String()}, nil
+	return &paramKind{kind, gvk.GroupVersion().String()}, nil
 }
 
-// collectParams returns the parameter objects for which a binding is evaluated: a single nil if the policy or the binding uses no
+// collect returns the parameter objects for which a binding is evaluated: a single nil if the policy or the binding uses no
 // parameters, and an empty list if no object is found and parameterNotFoundAction allows that.
-func (p *Policies) collectParams(ctx context.Context, kind *paramKind, b *binding, namespace string) ([]runtime.Object, error) {
+func (o *Options) collect(ctx context.Context, kind *paramKind, b *binding, namespace string) ([]runtime.Object, error) {
 	ref := b.params
 	if kind == nil || ref == nil {
 		return []runtime.Object{nil}, nil
@@ -52,7 +53,7 @@ func (p *Policies) collectParams(ctx context.Context, kind *paramKind, b *bindin
 	case !kind.Namespaced:
 		namespace = ""
 	}
-	found, err := p.findParams(ctx, kind, ref, namespace)
+	found, err := o.find(ctx, kind, ref, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (p *Policies) collectParams(ctx context.Context, kind *paramKind, b *bindin
 	}
 	var params []runtime.Object
 	for _, object := range found {
-		param, err := kind.convert(object)
+		param, err := kind.at(object)
 		if err != nil {
 			return nil, err
 		}
@@ -70,13 +71,13 @@ func (p *Policies) collectParams(ctx context.Context, kind *paramKind, b *bindin
 	return params, nil
 }
 
-// findParams returns the objects that a binding's paramRef names or selects; none if they do not exist.
-func (p *Policies) findParams(ctx context.Context, kind *paramKind, ref *registration.ParamRef, namespace string) ([]*watchcache.Object, error) {
+// find returns the objects that a binding's paramRef names or selects; none if they do not exist.
+func (o *Options) find(ctx context.Context, kind *paramKind, ref *registration.ParamRef, namespace string) ([]*watchcache.Object, error) {
 	switch {
 	case ref.Name != "" && ref.Selector != nil:
 		return nil, errors.New("paramRef.name and paramRef.selector are mutually exclusive")
 	case ref.Name != "":
-		object, err := p.Cache.Get(ctx, watchcache.Key{Kind: kind.StoreName(), Namespace: namespace, Name: ref.Name}, watchcache.Any)
+		object, err := o.Cache.Get(ctx, watchcache.Key{Kind: kind.StoreName(), Namespace: namespace, Name: ref.Name}, watchcache.Any)
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil, nil
 		}
@@ -86,15 +87,15 @@ func (p *Policies) findParams(ctx context.Context, kind *paramKind, ref *registr
 		if err != nil {
 			return nil, err
 		}
-		list, err := p.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: kind.StoreName(), Namespace: namespace, Labels: selector}, Freshness: watchcache.Any})
+		list, err := o.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: kind.StoreName(), Namespace: namespace, Labels: selector}, Freshness: watchcache.Any})
 		return list.Objects, err
 	default:
 		return nil, errors.New("one of name or selector must be provided")
 	}
 }
 
-// convert returns a stored parameter object, converted to the apiVersion of the paramKind.
-func (k *paramKind) convert(object *watchcache.Object) (runtime.Object, error) {
+// at returns a stored parameter object, converted to the apiVersion of the paramKind.
+func (k *paramKind) at(object *watchcache.Object) (runtime.Object, error) {
 	doc, err := document.ParseJSONLimited(object.AppendJSON(nil), document.Limits{MaxBytes: -1})
 	if err != nil {
 		return nil, err

@@ -11,51 +11,62 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// policy is a decoded ValidatingAdmissionPolicy. Its expressions are compiled on the first call of compiled.
-type policy struct {
+// policy is a decoded MutatingAdmissionPolicy or ValidatingAdmissionPolicy. E is the type of its compiled expressions.
+type policy[E any] struct {
 	name     string
 	from     *watchcache.Object
 	criteria admission.Criteria
 	bindings []*binding
 	// params is the kind that spec.paramKind names; nil if the policy has no parameters.
 	params *schema.GroupVersionKind
-	// ignores reports whether expressions that fail to evaluate are ignored (failurePolicy: Ignore).
-	ignores  bool
-	compiled func() *program
+	// ignores reports whether errors of the configuration and of the evaluation are ignored (failurePolicy: Ignore).
+	ignores bool
+	// compiled compiles the expressions on the first call.
+	compiled func() E
 }
 
-// binding is a ValidatingAdmissionPolicyBinding.
-type binding struct {
-	name string
-	// criteria are the binding's own matchResources, which restrict those of the policy; nil if it has none.
-	criteria *admission.Criteria
-	params   *registration.ParamRef
-	actions  []registration.ValidationAction
+// definition contains the fields that both kinds of policies share.
+type definition struct {
+	name          string
+	constraints   *registration.MatchResources
+	params        *registration.ParamKind
+	failurePolicy *registration.FailurePolicyType
 }
 
-func newPolicy(from *watchcache.Object, d *registration.ValidatingAdmissionPolicy) *policy {
-	p := &policy{
-		name: d.Name, from: from, criteria: criteriaOf(d.Spec.MatchConstraints), ignores: admission.Ignores(d.Spec.FailurePolicy),
-		compiled: sync.OnceValue(func() *program { return compile(&d.Spec) }),
+// newPolicy returns the policy of a definition, whose expressions are compiled by calling compile on first use.
+func newPolicy[E any](d definition, compile func() E) *policy[E] {
+	p := &policy[E]{
+		name: d.name, criteria: criteriaOf(d.constraints), ignores: admission.Ignores(d.failurePolicy),
+		compiled: sync.OnceValue(compile),
 	}
-	if kind := d.Spec.ParamKind; kind != nil {
-		gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
+	if d.params != nil {
+		gvk := schema.FromAPIVersionAndKind(d.params.APIVersion, d.params.Kind)
 		p.params = &gvk
 	}
 	return p
 }
 
-// withBindings returns a copy of the policy with these bindings.
-func (pol *policy) withBindings(bindings []*binding) *policy {
-	bound := *pol
+// with returns a copy of the policy with these bindings.
+func (p *policy[E]) with(bindings []*binding) *policy[E] {
+	bound := *p
 	bound.bindings = bindings
 	return &bound
 }
 
-func newBinding(b *registration.ValidatingAdmissionPolicyBinding) *binding {
-	bound := &binding{name: b.Name, params: b.Spec.ParamRef, actions: b.Spec.ValidationActions}
-	if b.Spec.MatchResources != nil {
-		criteria := criteriaOf(b.Spec.MatchResources)
+// binding is a MutatingAdmissionPolicyBinding or ValidatingAdmissionPolicyBinding.
+type binding struct {
+	name, policyName string
+	// criteria are the binding's own matchResources, which restrict those of the policy; nil if it has none.
+	criteria *admission.Criteria
+	params   *registration.ParamRef
+	// actions are the validationActions of a ValidatingAdmissionPolicyBinding.
+	actions []registration.ValidationAction
+}
+
+func newBinding(name, policyName string, params *registration.ParamRef, match *registration.MatchResources) *binding {
+	bound := &binding{name: name, policyName: policyName, params: params}
+	if match != nil {
+		criteria := criteriaOf(match)
 		bound.criteria = &criteria
 	}
 	return bound
@@ -65,9 +76,9 @@ func newBinding(b *registration.ValidatingAdmissionPolicyBinding) *binding {
 // match every resource.
 func criteriaOf(m *registration.MatchResources) admission.Criteria {
 	if m == nil {
-		return admission.NewCriteria(nil, nil, &metav1.LabelSelector{}, &metav1.LabelSelector{})
+		m = &registration.MatchResources{NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{}}
 	}
 	criteria := admission.NewCriteria(m.ResourceRules, m.MatchPolicy, m.NamespaceSelector, m.ObjectSelector)
-	criteria.Exclude, criteria.MatchAllWithoutRules = m.ExcludeResourceRules, true
+	criteria.Exclude, criteria.MatchAllWithoutRules, criteria.MatchWebhookConfigurations = m.ExcludeResourceRules, true, true
 	return criteria
 }

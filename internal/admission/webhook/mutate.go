@@ -34,15 +34,15 @@ func (p *mutatingPlugin) Admit(ctx context.Context, attributes *admission.Attrib
 	if webhooks == nil {
 		return nil
 	}
-	if a.Reinvocation.IsSecond() && !document.Same(a.Reinvocation.LastObject, a.Object) {
-		a.Reinvocation.RequirePrevious() // an in-tree plugin has changed the object in the second run
+	if a.Reinvocation.Webhooks.IsSecond() && !document.Equal(a.Reinvocation.Webhooks.LastObject, a.Object) {
+		a.Reinvocation.Webhooks.RequirePrevious() // an in-tree plugin or a policy has changed the object in the second run
 	}
 	for _, w := range *webhooks {
 		v, ok, err := p.webhooks.match(ctx, w, a)
 		if err != nil {
 			return err
 		}
-		if !ok || a.Reinvocation.Skips(w.id) {
+		if !ok || a.Reinvocation.Webhooks.Skips(w.id) {
 			continue
 		}
 		changed := false
@@ -50,7 +50,7 @@ func (p *mutatingPlugin) Admit(ctx context.Context, attributes *admission.Attrib
 			changed, err = applyResponse(a, w.name, v, r)
 			return err
 		})
-		a.Reinvocation.Called(w.id, w.reinvoke, changed)
+		a.Reinvocation.Webhooks.Called(w.id, w.reinvoke, changed)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (p *mutatingPlugin) Admit(ctx context.Context, attributes *admission.Attrib
 	if err := a.Settle(); err != nil {
 		return err
 	}
-	a.Reinvocation.LastObject = a.Object
+	a.Reinvocation.Webhooks.LastObject = a.Object
 	return nil
 }
 

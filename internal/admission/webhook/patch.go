@@ -56,5 +56,6 @@ func patched(a *admission.Record, v admission.VersionedResource, before document
 	if err != nil {
 		return document.Value{}, err
 	}
-	return a.Source.Read(after, v.Kind.GroupVersion().String())
+	after, _, err = a.Source.Read(after, v.Kind.GroupVersion().String())
+	return after, err
 }

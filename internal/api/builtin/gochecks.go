@@ -62,7 +62,7 @@ func goChecks() map[string]func(c *checker, value, old document.Value) {
 
 		"domain-name": checkDomainName, "webhook-client": checkWebhookClient, "review-versions": checkReviewVersions,
 		"admission-resources": checkAdmissionResources, "param-version": checkParamVersion, "param-kind": checkParamKind,
-		"expression-name": checkExpressionName, "audit-annotation": checkAuditAnnotation,
+		"expression-name": checkExpressionName, "unused-patch": checkUnusedPatch, "audit-annotation": checkAuditAnnotation,
 		"flow-verbs": checkFlowVerbs, "flow-namespaces": checkFlowNamespaces, "flow-paths": checkFlowPaths,
 		"hand-size": checkHandSize, "mandatory-flow-schema": checkMandatoryFlowSchema, "mandatory-priority-level": checkMandatoryPriorityLevel,
 

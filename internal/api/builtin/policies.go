@@ -48,6 +48,19 @@ func checkParamKind(c *checker, value, _ document.Value) {
 	}
 }
 
+// checkUnusedPatch rejects the patch of a mutation that is not of its patchType. Like kube-apiserver it reports the name of the field
+// as its value.
+func checkUnusedPatch(c *checker, value, _ document.Value) {
+	if !isSetByClient(value) {
+		return
+	}
+	patchType, name := c.scopes[len(c.scopes)-1].value.Get("patchType").Text(), "jsonPatch"
+	if patchType == "JSONPatch" {
+		name = "applyConfiguration"
+	}
+	c.invalid("{"+name+"}", "must not be specified when patchType is "+patchType)
+}
+
 // reservedInExpressions are the reserved words of CEL.
 var reservedInExpressions = map[string]bool{
 	"true": true, "false": true, "null": true, "in": true, "as": true, "break": true, "const": true,

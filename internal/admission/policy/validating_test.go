@@ -46,7 +46,7 @@ func newKit(t *testing.T) *kit {
 		t.Fatal(err)
 	}
 	s := watchcachetest.OpenStore(t)
-	o := &kit{T: t, store: s, configurations: map[string]map[string]*watchcache.Object{Validating: {}, ValidatingBindings: {}}}
+	o := &kit{T: t, store: s, configurations: map[string]map[string]*watchcache.Object{Mutating: {}, MutatingBindings: {}, Validating: {}, ValidatingBindings: {}}}
 	o.Policies = New(Options{
 		Cache: watchcachetest.Over(t, s), Kinds: register, Metrics: metrics.New(), Log: slog.New(slog.NewTextHandler(&o.log, nil)),
 		Authorizer: authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
@@ -57,41 +57,40 @@ func newKit(t *testing.T) *kit {
 }
 
 // put stores an object with a spec in YAML. If it is a policy or a binding, put configures the plugin with it.
-func (k *kit) put(kind, namespace, name, spec string) {
-	k.Helper()
+func (o *kit) put(kind, namespace, name, spec string) {
+	o.Helper()
 	doc, err := document.ParseYAML([]byte(fmt.Sprintf("metadata: {name: %s, labels: {is: %s}}\n%s", name, name, spec)))
 	if err != nil {
-		k.Fatal(err)
+		o.Fatal(err)
 	}
 	key := watchcache.Key{Kind: kind, Namespace: namespace, Name: name}
-	if _, err := k.store.Commit(k.Context(), storage.Write{Key: key.String(), Value: doc.AppendJSON(nil)}); err != nil {
-		k.Fatal(err)
+	if _, err := o.store.Commit(o.Context(), storage.Write{Key: key.String(), Value: doc.AppendJSON(nil)}); err != nil {
+		o.Fatal(err)
 	}
-	object, err := k.Cache.Get(k.Context(), key, watchcache.Latest)
+	object, err := o.Cache.Get(o.Context(), key, watchcache.Latest)
 	if err != nil {
-		k.Fatal(err)
+		o.Fatal(err)
 	}
-	if k.configurations[kind] != nil {
-		k.configurations[kind][name] = object
-		k.Set(kind, k.configurations[kind])
+	if o.configurations[kind] != nil {
+		o.configurations[kind][name] = object
+		o.Set(kind, o.configurations[kind])
 	}
 }
 
-// bind creates a binding of the named policy that denies requests. The binding has the same name as the policy. more is YAML
-// that is added to its spec.
-func (k *kit) bind(policy, more string) {
-	k.Helper()
-	k.put(ValidatingBindings, "", policy, fmt.Sprintf("spec: {policyName: %s, validationActions: [Deny]%s}", policy, more))
+// bind creates a binding that denies, with the name of the policy that it binds. More is YAML that is added to its spec.
+func (o *kit) bind(policy, more string) {
+	o.Helper()
+	o.put(ValidatingBindings, "", policy, fmt.Sprintf("spec: {policyName: %s, validationActions: [Deny]%s}", policy, more))
 }
 
-// Get implements admission.Reader. It returns a Namespace for every name.
-func (k *kit) Get(_ context.Context, _ schema.GroupResource, _, name string) (admission.Object, error) {
+// Get implements admission.Reader. It returns a Namespace of any name.
+func (o *kit) Get(_ context.Context, _ schema.GroupResource, _, name string) (admission.Object, error) {
 	doc, err := document.ParseJSON(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"` + name + `"}}`)
 	return admission.Object{Document: doc}, err
 }
 
 // List implements admission.Reader.
-func (k *kit) List(context.Context, schema.GroupResource, string) ([]admission.Object, error) {
+func (o *kit) List(context.Context, schema.GroupResource, string) ([]admission.Object, error) {
 	return nil, nil
 }
 
@@ -103,40 +102,40 @@ func (wholeSource) Whole(obj document.Value) (document.Value, error) { return ob
 func (wholeSource) OldWhole() (document.Value, error)                { return document.Value{}, nil }
 
 // attributes returns the Attributes of the creation of a ConfigMap in the namespace red.
-func (k *kit) attributes(name string) *admission.Attributes {
-	k.Helper()
-	kind, ok := k.Kinds.Resource("", "v1", "configmaps")
+func (o *kit) attributes(name string) *admission.Attributes {
+	o.Helper()
+	kind, ok := o.Kinds.Resource("", "v1", "configmaps")
 	if !ok {
-		k.Fatal("resource configmaps not found")
+		o.Fatal("resource configmaps not found")
 	}
 	object, err := document.ParseJSON(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `","namespace":"red"}}`)
 	if err != nil {
-		k.Fatal(err)
+		o.Fatal(err)
 	}
 	a := admission.NewRecord(admission.Attributes{
-		Resource: admission.NewResource(kind, "v1", "", schema.GroupVersionKind{}), Operation: admission.Create, Namespace: "red", Name: name, Object: object, Reader: k,
-		User: &authn.User{Name: "ann"}, Warn: func(text string) { k.warns = append(k.warns, text) },
+		Resource: admission.NewResource(kind, "v1", "", schema.GroupVersionKind{}), Operation: admission.Create, Namespace: "red", Name: name, Object: object, Reader: o,
+		User: &authn.User{Name: "ann"}, Warn: func(text string) { o.warns = append(o.warns, text) },
 	}, wholeSource{})
 	return &a.Attributes
 }
 
 // denial returns the HTTP code and message with which the plugin denies the creation of a ConfigMap; "" if it is admitted.
-func (k *kit) denial(name string) string {
-	k.Helper()
-	err := k.Validate(k.Context(), k.attributes(name))
+func (o *kit) denial(name string) string {
+	o.Helper()
+	err := o.Validating().Validate(o.Context(), o.attributes(name))
 	if err == nil {
 		return ""
 	}
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		k.Fatalf("Validate() = %v, want an API status", err)
+		o.Fatalf("Validate() = %v, want an API status", err)
 	}
 	return fmt.Sprint(status.Status().Code, " ", status.Status().Details.Causes[0].Message)
 }
 
-func (k *kit) counted() string {
+func (o *kit) counted() string {
 	answer := httptest.NewRecorder()
-	k.Metrics.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	o.Metrics.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
 	text, _ := io.ReadAll(answer.Body)
 	return string(text)
 }
@@ -153,7 +152,9 @@ func rejectingName(name string) string {
 func TestHandles(t *testing.T) {
 	o := newKit(t)
 	resource := o.attributes("a").Resource
-	handles := func(o *kit, operation admission.Operation) bool { return o.Handles(operation, resource) != 0 }
+	handles := func(o *kit, operation admission.Operation) bool {
+		return o.Validating().Handles(operation, resource) != 0
+	}
 	if handles(o, admission.Create) {
 		t.Error("Handles(CREATE) without policies: received a phase, want 0")
 	}
@@ -198,15 +199,15 @@ func TestCompiledOnce(t *testing.T) {
 	o := newKit(t)
 	o.put(Validating, "", "p", rejectingName("bad"))
 	o.bind("p", "")
-	first := (*o.bound.Load())[0].compiled()
+	first := o.validating.load()[0].compiled()
 	o.put(Validating, "", "other", rejectingName("worse"))
 	o.bind("other", "")
-	if again := (*o.bound.Load())[1]; again.name != "p" || again.compiled() != first {
+	if again := o.validating.load()[1]; again.name != "p" || again.compiled() != first {
 		t.Error("the policy was compiled again without a change")
 	}
 	o.configurations[Validating]["p"] = o.configurations[Validating]["other"]
 	o.Set(Validating, o.configurations[Validating])
-	if (*o.bound.Load())[1].compiled() == first {
+	if o.validating.load()[1].compiled() == first {
 		t.Error("the policy was not compiled again after a change")
 	}
 }
@@ -262,7 +263,7 @@ func TestEvaluationErrors(t *testing.T) {
 			o.bind("p", "")
 			got := o.denial("a")
 			if denied := !ignored || c.name == "false"; denied != strings.Contains(got, c.denial) || !denied && got != "" {
-				t.Errorf("%s, failurePolicy Ignore = %v: denial() = %q; denied = %v, want %v with %q", c.name, ignored, got, got != "", denied, c.denial)
+				t.Errorf("%s, ignored %v: denial() = %q, want %q only if denied is %v", c.name, ignored, got, c.denial, denied)
 			}
 			if metric := `error_type="` + c.errorType + `"`; got != "" && !strings.Contains(o.counted(), metric) {
 				t.Errorf("%s: metrics do not contain the label %s", c.name, metric)

@@ -1,0 +1,216 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/admission"
+)
+
+// Mutating returns the admission plugin MutatingAdmissionPolicy.
+func (p *Policies) Mutating() admission.Plugin { return &mutatingPlugin{policies: p} }
+
+type mutatingPlugin struct {
+	admission.MutatingOnly
+	policies *Policies
+}
+
+// Name implements admission.Plugin.
+func (*mutatingPlugin) Name() string { return "MutatingAdmissionPolicy" }
+
+// Handles implements admission.Plugin. A deletion has no object to mutate. Policies mutate no-op writes, too, because a mutation
+// may depend on the user, the parameters or the time.
+func (p *mutatingPlugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
+	if operation == admission.Delete || !p.policies.mutating.mayMatch(operation, r) {
+		return 0
+	}
+	return admission.Mutating | admission.NoOps
+}
+
+// Admit implements admission.Plugin. It determines the invocations of all policies for the object that it receives, and then
+// evaluates them one after the other. Errors of a policy reject the request after all policies were evaluated, unless the
+// failurePolicy is Ignore.
+func (p *mutatingPlugin) Admit(ctx context.Context, attributes *admission.Attributes) error {
+	m := &mutationRun{request: p.policies.newRequest(attributes), policies: p.policies}
+	var invocations []invocation[*mutator]
+	for _, one := range p.policies.mutating.load() {
+		matchAll(ctx, m.request, one,
+			func(i invocation[*mutator]) { invocations = append(invocations, i) },
+			func(c *misconfiguration[*mutator]) { m.fail(one, problem{binding: c.binding, message: c.Error()}) })
+	}
+	if len(invocations) > 0 {
+		if err := m.run(ctx, invocations); err != nil {
+			return err
+		}
+	}
+	return m.error()
+}
+
+// mutationRun is one run of all policies for a write.
+type mutationRun struct {
+	*request
+	policies *Policies
+	problems []problem
+	// succeeded reports whether a mutation was evaluated without an error, changed whether one has changed the object.
+	succeeded, changed bool
+}
+
+// problem is an error of a policy that rejects the request.
+type problem struct {
+	policy string
+	// binding is "" if the policy itself is invalid.
+	binding string
+	message string
+	// path is the path of the expression that failed in the policy; "" for an invalid configuration.
+	path   string
+	reason metav1.StatusReason
+}
+
+// fail adds a problem of a policy, unless its failurePolicy is Ignore.
+func (m *mutationRun) fail(one *policy[*mutator], p problem) {
+	if !one.ignores {
+		p.policy = one.name
+		m.problems = append(m.problems, p)
+	}
+}
+
+// error returns the API status error for the problems; nil if there are none. As in Kubernetes, its code is 403 although its
+// reason is Invalid if an expression failed.
+func (m *mutationRun) error() error {
+	if len(m.problems) == 0 {
+		return nil
+	}
+	err := forbidden(m.Record, errors.New("admission request denied by policy"))
+	for i, p := range m.problems {
+		text := fmt.Sprintf("policy %q denied request: %s", p.policy, p.message)
+		if p.binding != "" {
+			text = fmt.Sprintf("policy '%s' with binding '%s' denied request: %s", p.policy, p.binding, p.message)
+		}
+		if i == 0 {
+			err.ErrStatus.Message = text
+			if p.reason != "" {
+				err.ErrStatus.Reason = p.reason
+			}
+		}
+		err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Message: text, Field: p.path})
+	}
+	return err
+}
+
+// run evaluates invocations in order. It returns an API status error if the request must be rejected whatever the failurePolicies
+// are.
+func (m *mutationRun) run(ctx context.Context, invocations []invocation[*mutator]) error {
+	calls := &m.Reinvocation.Policies
+	if calls.IsSecond() && !document.Equal(calls.LastObject, m.Object) {
+		calls.RequirePrevious() // an in-tree plugin or a webhook has changed the object since the first run
+	}
+	if err := m.loadNamespace(ctx); err != nil {
+		return err
+	}
+	for _, i := range invocations {
+		if err := m.invoke(ctx, i, calls); err != nil {
+			return err
+		}
+	}
+	if m.succeeded {
+		calls.Require()
+	}
+	if m.changed {
+		if err := m.Settle(); err != nil {
+			return err
+		}
+	}
+	calls.LastObject = m.Object
+	return nil
+}
+
+// invoke evaluates the mutations of a policy, unless its matchConditions are not met or the second run skips it. After an error it
+// continues with the next mutation.
+func (m *mutationRun) invoke(ctx context.Context, i invocation[*mutator], calls *admission.Calls) error {
+	compiled := i.policy.compiled()
+	at, err := m.view(i.version)
+	if err != nil {
+		m.fail(i.policy, problem{message: fmt.Sprintf("failed to configure policy: %v", err)})
+		return nil
+	}
+	failed := func(err error, path string) {
+		m.fail(i.policy, problem{binding: i.binding.name, message: err.Error(), path: path, reason: metav1.StatusReasonInvalid})
+	}
+	if compiled.err != nil {
+		failed(compiled.err, "")
+		return nil
+	}
+	if compiled.conditions != nil {
+		matches, err := m.policies.meets(ctx, i.policy.name, compiled.conditions, m.input(at, i.version, i.params))
+		if err != nil {
+			failed(err, "spec.matchConditions")
+		}
+		if err != nil || !matches {
+			return nil
+		}
+	}
+	id := i.id()
+	if calls.Skips(id) {
+		return nil
+	}
+	changed := false
+	ctx = compiled.compiler.CreateContext(ctx)
+	for _, one := range compiled.mutations {
+		begun := time.Now()
+		changes, err := m.mutate(ctx, i, one)
+		m.policies.Metrics.Mutation(i.policy.name, i.binding.name, problemTypeOf(err), time.Since(begun))
+		if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+			return err
+		}
+		if err != nil {
+			failed(err, one.path)
+			continue
+		}
+		m.succeeded, changed = true, changed || changes
+	}
+	calls.Called(id, compiled.reinvoke, changed)
+	return nil
+}
+
+// mutate evaluates one mutation, and reports whether it changed the object. An object that is too large to be stored rejects the request
+// at once, because the size could double with each further mutation.
+func (m *mutationRun) mutate(ctx context.Context, i invocation[*mutator], one *mutation) (changed bool, err error) {
+	object, _, err := m.At(i.version)
+	if err != nil || object.IsAbsent() {
+		return false, err
+	}
+	at, err := m.view(i.version)
+	if err != nil {
+		return false, err
+	}
+	after, err := one.evaluate(ctx, m.request, object, m.input(at, i.version, i.params))
+	if err != nil || document.Equal(object, after) {
+		return false, err
+	}
+	if size := len(after.AppendJSON(nil)); size > document.DefaultMaxBytes {
+		return false, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the object would have %d bytes after %s of policy %q, limit is %d",
+			size, one.path, i.policy.name, document.DefaultMaxBytes))
+	}
+	m.replace(i.version, after)
+	m.changed = true
+	return true, nil
+}
+
+// id identifies the invocation among those of a write.
+func (i invocation[E]) id() string {
+	id := i.policy.name + "/" + i.binding.name
+	if i.params == nil {
+		return id
+	}
+	if object, err := meta.Accessor(i.params); err == nil {
+		id += "/" + object.GetNamespace() + "/" + object.GetName()
+	}
+	return id
+}
