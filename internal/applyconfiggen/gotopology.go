@@ -1,11 +1,14 @@
 package applyconfiggen
 
 import (
+	"go/constant"
 	"go/types"
 	"path"
 	"reflect"
 	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // merge returns the tag merge of a field, and marks the items of a list of type map. A list without list type has the
@@ -80,27 +83,34 @@ func jsonName(named *types.Named, field string) string {
 	return ""
 }
 
-// root returns the description of a kind. The group is that of the marker +groupName of the package, the version the
-// name of the package.
+// root returns the description of a kind. The version is the name of its package.
 func (r *goReader) root(named *types.Named, d *declaration) *Root {
 	p := r.packages[named.Obj().Pkg().Path()]
 	if p == nil || d == nil {
 		return &Root{Kind: named.Obj().Name(), APIVersion: path.Base(named.Obj().Pkg().Path())}
 	}
-	group := ""
-	for _, file := range p.Syntax {
-		for _, comment := range file.Comments {
-			if comment.Pos() < file.Name.Pos() {
-				group = max(group, readMarkers(comment).first("groupName"))
-			}
-		}
-	}
-	apiVersion := strings.TrimPrefix(group+"/"+p.Name, "/")
+	apiVersion := strings.TrimPrefix(groupOf(p)+"/"+p.Name, "/")
 	hasStatus := slices.ContainsFunc(r.types[nameOf(named)].Fields, func(f *Field) bool { return f.Name == "Status" })
 	return &Root{
 		APIVersion: apiVersion, Kind: named.Obj().Name(), Namespaced: !d.markers.isClusterScoped(), HasMetadata: embeds(named, "ObjectMeta"),
 		Object: nameOf(named), Subresources: d.markers.subresources(hasStatus),
 	}
+}
+
+// groupOf returns the API group of a package: that of the marker +groupName, of the constant GroupName or, as in
+// Kubernetes' generators, the name of the parent folder.
+func groupOf(p *packages.Package) string {
+	for _, file := range p.Syntax {
+		for _, comment := range file.Comments {
+			if m := readMarkers(comment); comment.Pos() < file.Name.Pos() && m.has("groupName") {
+				return m.first("groupName")
+			}
+		}
+	}
+	if c, ok := p.Types.Scope().Lookup("GroupName").(*types.Const); ok && c.Val().Kind() == constant.String {
+		return constant.StringVal(c.Val())
+	}
+	return path.Base(path.Dir(p.PkgPath))
 }
 
 // result returns the packages that are generated: those of the given API packages.

@@ -31,7 +31,7 @@ func ControllerRevision(name, namespace string) *ControllerRevisionApplyConfigur
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("ControllerRevision")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("apps/v1")
 	return b
 }
 
@@ -53,13 +53,13 @@ func (b *ControllerRevisionApplyConfiguration) UnmarshalJSON(data []byte) error 
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractControllerRevisionFrom(object *appsv1.ControllerRevision, fieldManager, subresource string) (*ControllerRevisionApplyConfiguration, error) {
 	b := &ControllerRevisionApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "apps/v1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("ControllerRevision")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("apps/v1")
 	return b, nil
 }
 
@@ -323,7 +323,7 @@ func DaemonSet(name, namespace string) *DaemonSetApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("DaemonSet")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("apps/v1")
 	return b
 }
 
@@ -345,13 +345,13 @@ func (b *DaemonSetApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractDaemonSetFrom(object *appsv1.DaemonSet, fieldManager, subresource string) (*DaemonSetApplyConfiguration, error) {
 	b := &DaemonSetApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "apps/v1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("DaemonSet")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("apps/v1")
 	return b, nil
 }
 
@@ -1023,7 +1023,7 @@ func Deployment(name, namespace string) *DeploymentApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("Deployment")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("apps/v1")
 	return b
 }
 
@@ -1045,13 +1045,13 @@ func (b *DeploymentApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractDeploymentFrom(object *appsv1.Deployment, fieldManager, subresource string) (*DeploymentApplyConfiguration, error) {
 	b := &DeploymentApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "apps/v1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("Deployment")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("apps/v1")
 	return b, nil
 }
 
@@ -1770,7 +1770,7 @@ func ReplicaSet(name, namespace string) *ReplicaSetApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("ReplicaSet")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("apps/v1")
 	return b
 }
 
@@ -1792,13 +1792,13 @@ func (b *ReplicaSetApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractReplicaSetFrom(object *appsv1.ReplicaSet, fieldManager, subresource string) (*ReplicaSetApplyConfiguration, error) {
 	b := &ReplicaSetApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "apps/v1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("ReplicaSet")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("apps/v1")
 	return b, nil
 }
 
@@ -2517,7 +2517,7 @@ func StatefulSet(name, namespace string) *StatefulSetApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("StatefulSet")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("apps/v1")
 	return b
 }
 
@@ -2539,13 +2539,13 @@ func (b *StatefulSetApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractStatefulSetFrom(object *appsv1.StatefulSet, fieldManager, subresource string) (*StatefulSetApplyConfiguration, error) {
 	b := &StatefulSetApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "apps/v1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("StatefulSet")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("apps/v1")
 	return b, nil
 }
 

@@ -31,7 +31,7 @@ func ControllerRevision(name, namespace string) *ControllerRevisionApplyConfigur
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("ControllerRevision")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("apps/v1beta1")
 	return b
 }
 
@@ -53,13 +53,13 @@ func (b *ControllerRevisionApplyConfiguration) UnmarshalJSON(data []byte) error 
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractControllerRevisionFrom(object *appsv1beta1.ControllerRevision, fieldManager, subresource string) (*ControllerRevisionApplyConfiguration, error) {
 	b := &ControllerRevisionApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1beta1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "apps/v1beta1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("ControllerRevision")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("apps/v1beta1")
 	return b, nil
 }
 
@@ -323,7 +323,7 @@ func Deployment(name, namespace string) *DeploymentApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("Deployment")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("apps/v1beta1")
 	return b
 }
 
@@ -345,13 +345,13 @@ func (b *DeploymentApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractDeploymentFrom(object *appsv1beta1.Deployment, fieldManager, subresource string) (*DeploymentApplyConfiguration, error) {
 	b := &DeploymentApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1beta1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "apps/v1beta1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("Deployment")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("apps/v1beta1")
 	return b, nil
 }
 
@@ -1212,7 +1212,7 @@ func Scale(name, namespace string) *ScaleApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("Scale")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("apps/v1beta1")
 	return b
 }
 
@@ -1234,13 +1234,13 @@ func (b *ScaleApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractScaleFrom(object *appsv1beta1.Scale, fieldManager, subresource string) (*ScaleApplyConfiguration, error) {
 	b := &ScaleApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1beta1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "apps/v1beta1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("Scale")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("apps/v1beta1")
 	return b, nil
 }
 
@@ -1619,7 +1619,7 @@ func StatefulSet(name, namespace string) *StatefulSetApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("StatefulSet")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("apps/v1beta1")
 	return b
 }
 
@@ -1641,13 +1641,13 @@ func (b *StatefulSetApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractStatefulSetFrom(object *appsv1beta1.StatefulSet, fieldManager, subresource string) (*StatefulSetApplyConfiguration, error) {
 	b := &StatefulSetApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1beta1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "apps/v1beta1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("StatefulSet")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("apps/v1beta1")
 	return b, nil
 }
 

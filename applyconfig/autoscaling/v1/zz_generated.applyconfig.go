@@ -90,7 +90,7 @@ func HorizontalPodAutoscaler(name, namespace string) *HorizontalPodAutoscalerApp
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("HorizontalPodAutoscaler")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("autoscaling/v1")
 	return b
 }
 
@@ -112,13 +112,13 @@ func (b *HorizontalPodAutoscalerApplyConfiguration) UnmarshalJSON(data []byte) e
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractHorizontalPodAutoscalerFrom(object *autoscalingv1.HorizontalPodAutoscaler, fieldManager, subresource string) (*HorizontalPodAutoscalerApplyConfiguration, error) {
 	b := &HorizontalPodAutoscalerApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "autoscaling/v1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("HorizontalPodAutoscaler")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("autoscaling/v1")
 	return b, nil
 }
 
@@ -555,7 +555,7 @@ func Scale(name, namespace string) *ScaleApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("Scale")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("autoscaling/v1")
 	return b
 }
 
@@ -577,13 +577,13 @@ func (b *ScaleApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractScaleFrom(object *autoscalingv1.Scale, fieldManager, subresource string) (*ScaleApplyConfiguration, error) {
 	b := &ScaleApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "autoscaling/v1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("Scale")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("autoscaling/v1")
 	return b, nil
 }
 

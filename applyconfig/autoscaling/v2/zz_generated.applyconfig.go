@@ -461,7 +461,7 @@ func HorizontalPodAutoscaler(name, namespace string) *HorizontalPodAutoscalerApp
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("HorizontalPodAutoscaler")
-	b.WithAPIVersion("v2")
+	b.WithAPIVersion("autoscaling/v2")
 	return b
 }
 
@@ -483,13 +483,13 @@ func (b *HorizontalPodAutoscalerApplyConfiguration) UnmarshalJSON(data []byte) e
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractHorizontalPodAutoscalerFrom(object *autoscalingv2.HorizontalPodAutoscaler, fieldManager, subresource string) (*HorizontalPodAutoscalerApplyConfiguration, error) {
 	b := &HorizontalPodAutoscalerApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v2", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "autoscaling/v2", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("HorizontalPodAutoscaler")
-	b.WithAPIVersion("v2")
+	b.WithAPIVersion("autoscaling/v2")
 	return b, nil
 }
 

@@ -30,7 +30,7 @@ func CronJob(name, namespace string) *CronJobApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("CronJob")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("batch/v1")
 	return b
 }
 
@@ -52,13 +52,13 @@ func (b *CronJobApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractCronJobFrom(object *batchv1.CronJob, fieldManager, subresource string) (*CronJobApplyConfiguration, error) {
 	b := &CronJobApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "batch/v1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("CronJob")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("batch/v1")
 	return b, nil
 }
 
@@ -528,7 +528,7 @@ func Job(name, namespace string) *JobApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("Job")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("batch/v1")
 	return b
 }
 
@@ -550,13 +550,13 @@ func (b *JobApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractJobFrom(object *batchv1.Job, fieldManager, subresource string) (*JobApplyConfiguration, error) {
 	b := &JobApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "batch/v1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("Job")
-	b.WithAPIVersion("v1")
+	b.WithAPIVersion("batch/v1")
 	return b, nil
 }
 

@@ -29,7 +29,7 @@ func CronJob(name, namespace string) *CronJobApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("CronJob")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("batch/v1beta1")
 	return b
 }
 
@@ -51,13 +51,13 @@ func (b *CronJobApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractCronJobFrom(object *batchv1beta1.CronJob, fieldManager, subresource string) (*CronJobApplyConfiguration, error) {
 	b := &CronJobApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1beta1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "batch/v1beta1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("CronJob")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("batch/v1beta1")
 	return b, nil
 }
 

@@ -30,7 +30,7 @@ func DaemonSet(name, namespace string) *DaemonSetApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("DaemonSet")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("extensions/v1beta1")
 	return b
 }
 
@@ -52,13 +52,13 @@ func (b *DaemonSetApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractDaemonSetFrom(object *extensionsv1beta1.DaemonSet, fieldManager, subresource string) (*DaemonSetApplyConfiguration, error) {
 	b := &DaemonSetApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1beta1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "extensions/v1beta1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("DaemonSet")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("extensions/v1beta1")
 	return b, nil
 }
 
@@ -744,7 +744,7 @@ func Deployment(name, namespace string) *DeploymentApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("Deployment")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("extensions/v1beta1")
 	return b
 }
 
@@ -766,13 +766,13 @@ func (b *DeploymentApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractDeploymentFrom(object *extensionsv1beta1.Deployment, fieldManager, subresource string) (*DeploymentApplyConfiguration, error) {
 	b := &DeploymentApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1beta1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "extensions/v1beta1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("Deployment")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("extensions/v1beta1")
 	return b, nil
 }
 
@@ -1657,7 +1657,7 @@ func Ingress(name, namespace string) *IngressApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("Ingress")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("extensions/v1beta1")
 	return b
 }
 
@@ -1679,13 +1679,13 @@ func (b *IngressApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractIngressFrom(object *extensionsv1beta1.Ingress, fieldManager, subresource string) (*IngressApplyConfiguration, error) {
 	b := &IngressApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1beta1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "extensions/v1beta1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("Ingress")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("extensions/v1beta1")
 	return b, nil
 }
 
@@ -2442,7 +2442,7 @@ func NetworkPolicy(name, namespace string) *NetworkPolicyApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("NetworkPolicy")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("extensions/v1beta1")
 	return b
 }
 
@@ -2464,13 +2464,13 @@ func (b *NetworkPolicyApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractNetworkPolicyFrom(object *extensionsv1beta1.NetworkPolicy, fieldManager, subresource string) (*NetworkPolicyApplyConfiguration, error) {
 	b := &NetworkPolicyApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1beta1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "extensions/v1beta1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("NetworkPolicy")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("extensions/v1beta1")
 	return b, nil
 }
 
@@ -3052,7 +3052,7 @@ func ReplicaSet(name, namespace string) *ReplicaSetApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("ReplicaSet")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("extensions/v1beta1")
 	return b
 }
 
@@ -3074,13 +3074,13 @@ func (b *ReplicaSetApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractReplicaSetFrom(object *extensionsv1beta1.ReplicaSet, fieldManager, subresource string) (*ReplicaSetApplyConfiguration, error) {
 	b := &ReplicaSetApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1beta1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "extensions/v1beta1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("ReplicaSet")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("extensions/v1beta1")
 	return b, nil
 }
 
@@ -3785,7 +3785,7 @@ func Scale(name, namespace string) *ScaleApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("Scale")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("extensions/v1beta1")
 	return b
 }
 
@@ -3807,13 +3807,13 @@ func (b *ScaleApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractScaleFrom(object *extensionsv1beta1.Scale, fieldManager, subresource string) (*ScaleApplyConfiguration, error) {
 	b := &ScaleApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1beta1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "extensions/v1beta1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("Scale")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("extensions/v1beta1")
 	return b, nil
 }
 

@@ -27,7 +27,7 @@ func Eviction(name, namespace string) *EvictionApplyConfiguration {
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("Eviction")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("policy/v1beta1")
 	return b
 }
 
@@ -49,13 +49,13 @@ func (b *EvictionApplyConfiguration) UnmarshalJSON(data []byte) error {
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractEvictionFrom(object *policyv1beta1.Eviction, fieldManager, subresource string) (*EvictionApplyConfiguration, error) {
 	b := &EvictionApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1beta1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "policy/v1beta1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("Eviction")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("policy/v1beta1")
 	return b, nil
 }
 
@@ -306,7 +306,7 @@ func PodDisruptionBudget(name, namespace string) *PodDisruptionBudgetApplyConfig
 	b.WithName(name)
 	b.WithNamespace(namespace)
 	b.WithKind("PodDisruptionBudget")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("policy/v1beta1")
 	return b
 }
 
@@ -328,13 +328,13 @@ func (b *PodDisruptionBudgetApplyConfiguration) UnmarshalJSON(data []byte) error
 // configuration changes nothing. It returns an error for an object without managedFields.
 func ExtractPodDisruptionBudgetFrom(object *policyv1beta1.PodDisruptionBudget, fieldManager, subresource string) (*PodDisruptionBudgetApplyConfiguration, error) {
 	b := &PodDisruptionBudgetApplyConfiguration{}
-	if err := applyruntime.Extract(object, b, "v1beta1", fieldManager, subresource); err != nil {
+	if err := applyruntime.Extract(object, b, "policy/v1beta1", fieldManager, subresource); err != nil {
 		return nil, err
 	}
 	b.WithName(object.Name)
 	b.WithNamespace(object.Namespace)
 	b.WithKind("PodDisruptionBudget")
-	b.WithAPIVersion("v1beta1")
+	b.WithAPIVersion("policy/v1beta1")
 	return b, nil
 }
 
