@@ -144,7 +144,8 @@ func (x extractor) items(t reflect.Type, top topology, list []any, set map[strin
 	return extracted
 }
 
-// item returns the owned fields and the keys of a list item.
+// item returns the owned fields and the keys of a list item. Keys that equal their default are omitted unless they are
+// owned.
 func (x extractor) item(t reflect.Type, top topology, item any, below map[string]any) any {
 	content, isMap := item.(map[string]any)
 	if !isMap || len(top.keys) == 0 || isAtomic(t) {
@@ -152,7 +153,8 @@ func (x extractor) item(t reflect.Type, top topology, item any, below map[string
 	}
 	extracted := x.named(t, content, below)
 	for _, k := range top.keys {
-		if value, ok := content[k.name]; ok {
+		value, ok := content[k.name]
+		if isDefault := k.defaultValue != nil && canonical(value) == canonical(k.defaultValue); ok && !isDefault {
 			extracted[k.name] = value
 		}
 	}

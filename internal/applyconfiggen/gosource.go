@@ -167,14 +167,14 @@ func (r *goReader) outputOf(source string) string {
 }
 
 // structOf returns the apply configuration of a struct, nil if it has none: its package has no output, or the struct
-// has its own JSON.
+// has no fields or its own JSON.
 func (r *goReader) structOf(named *types.Named) *Type {
 	if named.Obj().Pkg() == nil || named.TypeArgs().Len() > 0 {
 		return nil
 	}
 	structure, isStruct := named.Underlying().(*types.Struct)
 	output := r.outputOf(named.Obj().Pkg().Path())
-	if !isStruct || structure.NumFields() == 0 && named.Obj().Name() == "" || output == "" || hasMethod(named, "MarshalJSON") {
+	if !isStruct || structure.NumFields() == 0 || output == "" || hasMethod(named, "MarshalJSON") {
 		return nil
 	}
 	name := GoName{named.Obj().Pkg().Path(), named.Obj().Name()}

@@ -93,8 +93,18 @@ func (r *goReader) root(named *types.Named, d *declaration) *Root {
 	hasStatus := slices.ContainsFunc(r.types[nameOf(named)].Fields, func(f *Field) bool { return f.Name == "Status" })
 	return &Root{
 		APIVersion: apiVersion, Kind: named.Obj().Name(), Namespaced: !d.markers.isClusterScoped(), HasMetadata: embeds(named, "ObjectMeta"),
-		Object: nameOf(named), Subresources: d.markers.subresources(hasStatus),
+		Object: nameOf(named), Subresources: d.markers.subresources(hasStatus), Embedded: !d.markers.has("genclient") && r.hasClients(p),
 	}
+}
+
+// hasClients reports whether a package marks the kinds that have clients.
+func (r *goReader) hasClients(p *packages.Package) bool {
+	for name, d := range r.specs {
+		if name.Path == p.PkgPath && d.markers.has("genclient") {
+			return true
+		}
+	}
+	return false
 }
 
 // groupOf returns the API group of a package: that of the marker +groupName, of the constant GroupName or, as in

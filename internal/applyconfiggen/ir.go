@@ -37,6 +37,8 @@ type Root struct {
 	Namespaced       bool
 	// HasMetadata is false for kinds such as DeleteOptions, which cannot be applied.
 	HasMetadata bool
+	// Embedded means that the kind has no endpoint of its own, such as Scale, so that its constructor has no name.
+	Embedded bool
 	// Object is the Go type of the kind; any type if it has no name.
 	Object GoName
 	// Subresources are those with an Extract function of their own.

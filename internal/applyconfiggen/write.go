@@ -195,7 +195,8 @@ var note = regexp.MustCompile(`TOD[O]|FIXM[E]|^\+|^---`)
 
 func (w *writer) constructor(t *Type) {
 	parameters := ""
-	if t.Root != nil && t.Root.HasMetadata {
+	named := t.Root != nil && t.Root.HasMetadata && !t.Root.Embedded
+	if named {
 		parameters = "name string"
 		if t.Root.Namespaced {
 			parameters = "name, namespace string"
@@ -206,10 +207,10 @@ func (w *writer) constructor(t *Type) {
 		w.printf(" without fields.\nfunc %s() *%[1]s%s {\nreturn &%[1]s%[2]s{}\n}\n", t.Name, Suffix)
 	} else {
 		w.printf(" with its identity.\nfunc %s(%s) *%[1]s%[3]s {\nb := &%[1]s%[3]s{}\n", t.Name, parameters, Suffix)
-		if t.Root.HasMetadata {
+		if named {
 			w.printf("b.WithName(name)\n")
 		}
-		if t.Root.Namespaced && t.Root.HasMetadata {
+		if named && t.Root.Namespaced {
 			w.printf("b.WithNamespace(namespace)\n")
 		}
 		w.printf("b.WithKind(%q)\nb.WithAPIVersion(%q)\nreturn b\n}\n", t.Root.Kind, t.Root.APIVersion)

@@ -96,7 +96,10 @@ func wantUnset(t *testing.T, d *kappsv1.Deployment) {
 // TestControllerRuntime applies with the client of controller-runtime, as its ApplyConfiguration.
 func TestControllerRuntime(t *testing.T) {
 	t.Parallel()
-	c, err := client.New(cadastretest.Start(t), client.Options{})
+	config := start(t)
+	c, err := client.New(config, client.Options{})
+	check(t, err)
+	clientset, err := kubernetes.NewForConfig(config)
 	check(t, err)
 	check(t, c.Apply(t.Context(), web(), client.FieldOwner("author")))
 	err = c.Apply(t.Context(), withoutThese(), client.FieldOwner("remover"))
@@ -104,9 +107,9 @@ func TestControllerRuntime(t *testing.T) {
 		t.Fatalf("apply of markers without force = %v, want a conflict with the author", err)
 	}
 	check(t, c.Apply(t.Context(), withoutThese(), client.FieldOwner("remover"), client.ForceOwnership))
-	var d kappsv1.Deployment
-	check(t, c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "web"}, &d))
-	wantUnset(t, &d)
+	d, err := clientset.AppsV1().Deployments("default").Get(t.Context(), "web", kmetav1.GetOptions{})
+	check(t, err)
+	wantUnset(t, d)
 	if err := c.Apply(t.Context(), web(), client.FieldOwner("author")); !apierrors.IsConflict(err) {
 		t.Errorf("apply of the values by the author = %v, want a conflict with the remover, which owns their absence", err)
 	}

@@ -98,8 +98,8 @@ func (b *ServerStorageVersionApplyConfiguration) Unset() *ServerStorageVersionAp
 type StorageVersionApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration    `json:""`
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                                 *StorageVersionSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                               *StorageVersionStatusApplyConfiguration `json:"status,omitempty"`
+	Spec                                 *apiserverinternalv1alpha1.StorageVersionSpec `json:"spec,omitempty"`
+	Status                               *StorageVersionStatusApplyConfiguration       `json:"status,omitempty"`
 	// UnsetMarks are the fields, entries and items that must be absent.
 	UnsetMarks *applyruntime.Marks `json:"-"`
 }
@@ -342,8 +342,8 @@ func (b *StorageVersionApplyConfiguration) WithManagedFields(values ...*metav1.M
 }
 
 // WithSpec sets the field to a value.
-func (b *StorageVersionApplyConfiguration) WithSpec(value *StorageVersionSpecApplyConfiguration) *StorageVersionApplyConfiguration {
-	b.Spec = value
+func (b *StorageVersionApplyConfiguration) WithSpec(value apiserverinternalv1alpha1.StorageVersionSpec) *StorageVersionApplyConfiguration {
+	b.Spec = &value
 	return b
 }
 
@@ -498,27 +498,6 @@ func (b *StorageVersionConditionApplyConfiguration) UnsetMessage() *StorageVersi
 func (b *StorageVersionConditionApplyConfiguration) Unset() *StorageVersionConditionApplyConfiguration {
 	b.UnsetMarks = b.UnsetMarks.WithItem()
 	return b
-}
-
-// StorageVersionSpecApplyConfiguration is the apply configuration of StorageVersionSpec.
-type StorageVersionSpecApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// StorageVersionSpec returns an apply configuration of StorageVersionSpec without fields.
-func StorageVersionSpec() *StorageVersionSpecApplyConfiguration {
-	return &StorageVersionSpecApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b StorageVersionSpecApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *StorageVersionSpecApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
 }
 
 // StorageVersionStatusApplyConfiguration is the apply configuration of StorageVersionStatus.

@@ -415,10 +415,8 @@ type TokenRequestApplyConfiguration struct {
 }
 
 // TokenRequest returns an apply configuration of TokenRequest with its identity.
-func TokenRequest(name, namespace string) *TokenRequestApplyConfiguration {
+func TokenRequest() *TokenRequestApplyConfiguration {
 	b := &TokenRequestApplyConfiguration{}
-	b.WithName(name)
-	b.WithNamespace(namespace)
 	b.WithKind("TokenRequest")
 	b.WithAPIVersion("authentication.k8s.io/v1")
 	return b

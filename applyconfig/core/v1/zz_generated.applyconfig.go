@@ -506,10 +506,8 @@ type BindingApplyConfiguration struct {
 }
 
 // Binding returns an apply configuration of Binding with its identity.
-func Binding(name, namespace string) *BindingApplyConfiguration {
+func Binding() *BindingApplyConfiguration {
 	b := &BindingApplyConfiguration{}
-	b.WithName(name)
-	b.WithNamespace(namespace)
 	b.WithKind("Binding")
 	b.WithAPIVersion("v1")
 	return b
@@ -17780,10 +17778,8 @@ type RangeAllocationApplyConfiguration struct {
 }
 
 // RangeAllocation returns an apply configuration of RangeAllocation with its identity.
-func RangeAllocation(name, namespace string) *RangeAllocationApplyConfiguration {
+func RangeAllocation() *RangeAllocationApplyConfiguration {
 	b := &RangeAllocationApplyConfiguration{}
-	b.WithName(name)
-	b.WithNamespace(namespace)
 	b.WithKind("RangeAllocation")
 	b.WithAPIVersion("v1")
 	return b

@@ -3780,10 +3780,8 @@ type ScaleApplyConfiguration struct {
 }
 
 // Scale returns an apply configuration of Scale with its identity.
-func Scale(name, namespace string) *ScaleApplyConfiguration {
+func Scale() *ScaleApplyConfiguration {
 	b := &ScaleApplyConfiguration{}
-	b.WithName(name)
-	b.WithNamespace(namespace)
 	b.WithKind("Scale")
 	b.WithAPIVersion("extensions/v1beta1")
 	return b

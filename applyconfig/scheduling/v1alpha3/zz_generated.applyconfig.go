@@ -11,94 +11,10 @@ import (
 	types "k8s.io/apimachinery/pkg/types"
 )
 
-// AllCompositeDisruptionModeApplyConfiguration is the apply configuration of AllCompositeDisruptionMode.
-type AllCompositeDisruptionModeApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// AllCompositeDisruptionMode returns an apply configuration of AllCompositeDisruptionMode without fields.
-func AllCompositeDisruptionMode() *AllCompositeDisruptionModeApplyConfiguration {
-	return &AllCompositeDisruptionModeApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b AllCompositeDisruptionModeApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *AllCompositeDisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
-}
-
-// AllDisruptionModeApplyConfiguration is the apply configuration of AllDisruptionMode.
-type AllDisruptionModeApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// AllDisruptionMode returns an apply configuration of AllDisruptionMode without fields.
-func AllDisruptionMode() *AllDisruptionModeApplyConfiguration {
-	return &AllDisruptionModeApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b AllDisruptionModeApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *AllDisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
-}
-
-// BasicSchedulingPolicyApplyConfiguration is the apply configuration of BasicSchedulingPolicy.
-type BasicSchedulingPolicyApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// BasicSchedulingPolicy returns an apply configuration of BasicSchedulingPolicy without fields.
-func BasicSchedulingPolicy() *BasicSchedulingPolicyApplyConfiguration {
-	return &BasicSchedulingPolicyApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b BasicSchedulingPolicyApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *BasicSchedulingPolicyApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
-}
-
-// CompositeBasicSchedulingPolicyApplyConfiguration is the apply configuration of CompositeBasicSchedulingPolicy.
-type CompositeBasicSchedulingPolicyApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// CompositeBasicSchedulingPolicy returns an apply configuration of CompositeBasicSchedulingPolicy without fields.
-func CompositeBasicSchedulingPolicy() *CompositeBasicSchedulingPolicyApplyConfiguration {
-	return &CompositeBasicSchedulingPolicyApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b CompositeBasicSchedulingPolicyApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *CompositeBasicSchedulingPolicyApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
-}
-
 // CompositeDisruptionModeApplyConfiguration is the apply configuration of CompositeDisruptionMode.
 type CompositeDisruptionModeApplyConfiguration struct {
-	Single *SingleCompositeDisruptionModeApplyConfiguration `json:"single,omitempty"`
-	All    *AllCompositeDisruptionModeApplyConfiguration    `json:"all,omitempty"`
+	Single *schedulingv1alpha3.SingleCompositeDisruptionMode `json:"single,omitempty"`
+	All    *schedulingv1alpha3.AllCompositeDisruptionMode    `json:"all,omitempty"`
 	// UnsetMarks are the fields, entries and items that must be absent.
 	UnsetMarks *applyruntime.Marks `json:"-"`
 }
@@ -119,8 +35,8 @@ func (b *CompositeDisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) e
 }
 
 // WithSingle sets the field to a value.
-func (b *CompositeDisruptionModeApplyConfiguration) WithSingle(value *SingleCompositeDisruptionModeApplyConfiguration) *CompositeDisruptionModeApplyConfiguration {
-	b.Single = value
+func (b *CompositeDisruptionModeApplyConfiguration) WithSingle(value schedulingv1alpha3.SingleCompositeDisruptionMode) *CompositeDisruptionModeApplyConfiguration {
+	b.Single = &value
 	return b
 }
 
@@ -132,8 +48,8 @@ func (b *CompositeDisruptionModeApplyConfiguration) UnsetSingle() *CompositeDisr
 }
 
 // WithAll sets the field to a value.
-func (b *CompositeDisruptionModeApplyConfiguration) WithAll(value *AllCompositeDisruptionModeApplyConfiguration) *CompositeDisruptionModeApplyConfiguration {
-	b.All = value
+func (b *CompositeDisruptionModeApplyConfiguration) WithAll(value schedulingv1alpha3.AllCompositeDisruptionMode) *CompositeDisruptionModeApplyConfiguration {
+	b.All = &value
 	return b
 }
 
@@ -518,8 +434,8 @@ func (b *CompositePodGroupSchedulingConstraintsApplyConfiguration) UnsetTopology
 
 // CompositePodGroupSchedulingPolicyApplyConfiguration is the apply configuration of CompositePodGroupSchedulingPolicy.
 type CompositePodGroupSchedulingPolicyApplyConfiguration struct {
-	Basic *CompositeBasicSchedulingPolicyApplyConfiguration `json:"basic,omitempty"`
-	Gang  *CompositeGangSchedulingPolicyApplyConfiguration  `json:"gang,omitempty"`
+	Basic *schedulingv1alpha3.CompositeBasicSchedulingPolicy `json:"basic,omitempty"`
+	Gang  *CompositeGangSchedulingPolicyApplyConfiguration   `json:"gang,omitempty"`
 	// UnsetMarks are the fields, entries and items that must be absent.
 	UnsetMarks *applyruntime.Marks `json:"-"`
 }
@@ -540,8 +456,8 @@ func (b *CompositePodGroupSchedulingPolicyApplyConfiguration) UnmarshalJSON(data
 }
 
 // WithBasic sets the field to a value.
-func (b *CompositePodGroupSchedulingPolicyApplyConfiguration) WithBasic(value *CompositeBasicSchedulingPolicyApplyConfiguration) *CompositePodGroupSchedulingPolicyApplyConfiguration {
-	b.Basic = value
+func (b *CompositePodGroupSchedulingPolicyApplyConfiguration) WithBasic(value schedulingv1alpha3.CompositeBasicSchedulingPolicy) *CompositePodGroupSchedulingPolicyApplyConfiguration {
+	b.Basic = &value
 	return b
 }
 
@@ -903,8 +819,8 @@ func (b *CompositePodGroupTemplateApplyConfiguration) Unset() *CompositePodGroup
 
 // DisruptionModeApplyConfiguration is the apply configuration of DisruptionMode.
 type DisruptionModeApplyConfiguration struct {
-	Single *SingleDisruptionModeApplyConfiguration `json:"single,omitempty"`
-	All    *AllDisruptionModeApplyConfiguration    `json:"all,omitempty"`
+	Single *schedulingv1alpha3.SingleDisruptionMode `json:"single,omitempty"`
+	All    *schedulingv1alpha3.AllDisruptionMode    `json:"all,omitempty"`
 	// UnsetMarks are the fields, entries and items that must be absent.
 	UnsetMarks *applyruntime.Marks `json:"-"`
 }
@@ -925,8 +841,8 @@ func (b *DisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) error {
 }
 
 // WithSingle sets the field to a value.
-func (b *DisruptionModeApplyConfiguration) WithSingle(value *SingleDisruptionModeApplyConfiguration) *DisruptionModeApplyConfiguration {
-	b.Single = value
+func (b *DisruptionModeApplyConfiguration) WithSingle(value schedulingv1alpha3.SingleDisruptionMode) *DisruptionModeApplyConfiguration {
+	b.Single = &value
 	return b
 }
 
@@ -938,8 +854,8 @@ func (b *DisruptionModeApplyConfiguration) UnsetSingle() *DisruptionModeApplyCon
 }
 
 // WithAll sets the field to a value.
-func (b *DisruptionModeApplyConfiguration) WithAll(value *AllDisruptionModeApplyConfiguration) *DisruptionModeApplyConfiguration {
-	b.All = value
+func (b *DisruptionModeApplyConfiguration) WithAll(value schedulingv1alpha3.AllDisruptionMode) *DisruptionModeApplyConfiguration {
+	b.All = &value
 	return b
 }
 
@@ -1448,8 +1364,8 @@ func (b *PodGroupSchedulingConstraintsApplyConfiguration) UnsetTopology() *PodGr
 
 // PodGroupSchedulingPolicyApplyConfiguration is the apply configuration of PodGroupSchedulingPolicy.
 type PodGroupSchedulingPolicyApplyConfiguration struct {
-	Basic *BasicSchedulingPolicyApplyConfiguration `json:"basic,omitempty"`
-	Gang  *GangSchedulingPolicyApplyConfiguration  `json:"gang,omitempty"`
+	Basic *schedulingv1alpha3.BasicSchedulingPolicy `json:"basic,omitempty"`
+	Gang  *GangSchedulingPolicyApplyConfiguration   `json:"gang,omitempty"`
 	// UnsetMarks are the fields, entries and items that must be absent.
 	UnsetMarks *applyruntime.Marks `json:"-"`
 }
@@ -1470,8 +1386,8 @@ func (b *PodGroupSchedulingPolicyApplyConfiguration) UnmarshalJSON(data []byte) 
 }
 
 // WithBasic sets the field to a value.
-func (b *PodGroupSchedulingPolicyApplyConfiguration) WithBasic(value *BasicSchedulingPolicyApplyConfiguration) *PodGroupSchedulingPolicyApplyConfiguration {
-	b.Basic = value
+func (b *PodGroupSchedulingPolicyApplyConfiguration) WithBasic(value schedulingv1alpha3.BasicSchedulingPolicy) *PodGroupSchedulingPolicyApplyConfiguration {
+	b.Basic = &value
 	return b
 }
 
@@ -1850,48 +1766,6 @@ func (b *PodGroupTemplateApplyConfiguration) Unset() *PodGroupTemplateApplyConfi
 	return b
 }
 
-// SingleCompositeDisruptionModeApplyConfiguration is the apply configuration of SingleCompositeDisruptionMode.
-type SingleCompositeDisruptionModeApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// SingleCompositeDisruptionMode returns an apply configuration of SingleCompositeDisruptionMode without fields.
-func SingleCompositeDisruptionMode() *SingleCompositeDisruptionModeApplyConfiguration {
-	return &SingleCompositeDisruptionModeApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b SingleCompositeDisruptionModeApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *SingleCompositeDisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
-}
-
-// SingleDisruptionModeApplyConfiguration is the apply configuration of SingleDisruptionMode.
-type SingleDisruptionModeApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// SingleDisruptionMode returns an apply configuration of SingleDisruptionMode without fields.
-func SingleDisruptionMode() *SingleDisruptionModeApplyConfiguration {
-	return &SingleDisruptionModeApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b SingleDisruptionModeApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *SingleDisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
-}
-
 // TopologyConstraintApplyConfiguration is the apply configuration of TopologyConstraint.
 type TopologyConstraintApplyConfiguration struct {
 	Key *string `json:"key,omitempty"`
@@ -2268,52 +2142,10 @@ func (b *WorkloadApplyConfiguration) GetNamespace() *string {
 	return b.ObjectMetaApplyConfiguration.Namespace
 }
 
-// WorkloadPodGroupAllDisruptionModeApplyConfiguration is the apply configuration of WorkloadPodGroupAllDisruptionMode.
-type WorkloadPodGroupAllDisruptionModeApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// WorkloadPodGroupAllDisruptionMode returns an apply configuration of WorkloadPodGroupAllDisruptionMode without fields.
-func WorkloadPodGroupAllDisruptionMode() *WorkloadPodGroupAllDisruptionModeApplyConfiguration {
-	return &WorkloadPodGroupAllDisruptionModeApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b WorkloadPodGroupAllDisruptionModeApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *WorkloadPodGroupAllDisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
-}
-
-// WorkloadPodGroupBasicSchedulingPolicyApplyConfiguration is the apply configuration of WorkloadPodGroupBasicSchedulingPolicy.
-type WorkloadPodGroupBasicSchedulingPolicyApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// WorkloadPodGroupBasicSchedulingPolicy returns an apply configuration of WorkloadPodGroupBasicSchedulingPolicy without fields.
-func WorkloadPodGroupBasicSchedulingPolicy() *WorkloadPodGroupBasicSchedulingPolicyApplyConfiguration {
-	return &WorkloadPodGroupBasicSchedulingPolicyApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b WorkloadPodGroupBasicSchedulingPolicyApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *WorkloadPodGroupBasicSchedulingPolicyApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
-}
-
 // WorkloadPodGroupDisruptionModeApplyConfiguration is the apply configuration of WorkloadPodGroupDisruptionMode.
 type WorkloadPodGroupDisruptionModeApplyConfiguration struct {
-	Single *WorkloadPodGroupSingleDisruptionModeApplyConfiguration `json:"single,omitempty"`
-	All    *WorkloadPodGroupAllDisruptionModeApplyConfiguration    `json:"all,omitempty"`
+	Single *schedulingv1alpha3.WorkloadPodGroupSingleDisruptionMode `json:"single,omitempty"`
+	All    *schedulingv1alpha3.WorkloadPodGroupAllDisruptionMode    `json:"all,omitempty"`
 	// UnsetMarks are the fields, entries and items that must be absent.
 	UnsetMarks *applyruntime.Marks `json:"-"`
 }
@@ -2334,8 +2166,8 @@ func (b *WorkloadPodGroupDisruptionModeApplyConfiguration) UnmarshalJSON(data []
 }
 
 // WithSingle sets the field to a value.
-func (b *WorkloadPodGroupDisruptionModeApplyConfiguration) WithSingle(value *WorkloadPodGroupSingleDisruptionModeApplyConfiguration) *WorkloadPodGroupDisruptionModeApplyConfiguration {
-	b.Single = value
+func (b *WorkloadPodGroupDisruptionModeApplyConfiguration) WithSingle(value schedulingv1alpha3.WorkloadPodGroupSingleDisruptionMode) *WorkloadPodGroupDisruptionModeApplyConfiguration {
+	b.Single = &value
 	return b
 }
 
@@ -2347,8 +2179,8 @@ func (b *WorkloadPodGroupDisruptionModeApplyConfiguration) UnsetSingle() *Worklo
 }
 
 // WithAll sets the field to a value.
-func (b *WorkloadPodGroupDisruptionModeApplyConfiguration) WithAll(value *WorkloadPodGroupAllDisruptionModeApplyConfiguration) *WorkloadPodGroupDisruptionModeApplyConfiguration {
-	b.All = value
+func (b *WorkloadPodGroupDisruptionModeApplyConfiguration) WithAll(value schedulingv1alpha3.WorkloadPodGroupAllDisruptionMode) *WorkloadPodGroupDisruptionModeApplyConfiguration {
+	b.All = &value
 	return b
 }
 
@@ -2505,8 +2337,8 @@ func (b *WorkloadPodGroupSchedulingConstraintsApplyConfiguration) UnsetTopology(
 
 // WorkloadPodGroupSchedulingPolicyApplyConfiguration is the apply configuration of WorkloadPodGroupSchedulingPolicy.
 type WorkloadPodGroupSchedulingPolicyApplyConfiguration struct {
-	Basic *WorkloadPodGroupBasicSchedulingPolicyApplyConfiguration `json:"basic,omitempty"`
-	Gang  *WorkloadPodGroupGangSchedulingPolicyApplyConfiguration  `json:"gang,omitempty"`
+	Basic *schedulingv1alpha3.WorkloadPodGroupBasicSchedulingPolicy `json:"basic,omitempty"`
+	Gang  *WorkloadPodGroupGangSchedulingPolicyApplyConfiguration   `json:"gang,omitempty"`
 	// UnsetMarks are the fields, entries and items that must be absent.
 	UnsetMarks *applyruntime.Marks `json:"-"`
 }
@@ -2527,8 +2359,8 @@ func (b *WorkloadPodGroupSchedulingPolicyApplyConfiguration) UnmarshalJSON(data 
 }
 
 // WithBasic sets the field to a value.
-func (b *WorkloadPodGroupSchedulingPolicyApplyConfiguration) WithBasic(value *WorkloadPodGroupBasicSchedulingPolicyApplyConfiguration) *WorkloadPodGroupSchedulingPolicyApplyConfiguration {
-	b.Basic = value
+func (b *WorkloadPodGroupSchedulingPolicyApplyConfiguration) WithBasic(value schedulingv1alpha3.WorkloadPodGroupBasicSchedulingPolicy) *WorkloadPodGroupSchedulingPolicyApplyConfiguration {
+	b.Basic = &value
 	return b
 }
 
@@ -2550,27 +2382,6 @@ func (b *WorkloadPodGroupSchedulingPolicyApplyConfiguration) UnsetGang() *Worklo
 	b.Gang = nil
 	b.UnsetMarks = b.UnsetMarks.WithField("gang")
 	return b
-}
-
-// WorkloadPodGroupSingleDisruptionModeApplyConfiguration is the apply configuration of WorkloadPodGroupSingleDisruptionMode.
-type WorkloadPodGroupSingleDisruptionModeApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// WorkloadPodGroupSingleDisruptionMode returns an apply configuration of WorkloadPodGroupSingleDisruptionMode without fields.
-func WorkloadPodGroupSingleDisruptionMode() *WorkloadPodGroupSingleDisruptionModeApplyConfiguration {
-	return &WorkloadPodGroupSingleDisruptionModeApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b WorkloadPodGroupSingleDisruptionModeApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *WorkloadPodGroupSingleDisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
 }
 
 // WorkloadReferenceApplyConfiguration is the apply configuration of WorkloadReference.

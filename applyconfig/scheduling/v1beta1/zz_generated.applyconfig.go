@@ -12,94 +12,10 @@ import (
 	types "k8s.io/apimachinery/pkg/types"
 )
 
-// AllCompositeDisruptionModeApplyConfiguration is the apply configuration of AllCompositeDisruptionMode.
-type AllCompositeDisruptionModeApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// AllCompositeDisruptionMode returns an apply configuration of AllCompositeDisruptionMode without fields.
-func AllCompositeDisruptionMode() *AllCompositeDisruptionModeApplyConfiguration {
-	return &AllCompositeDisruptionModeApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b AllCompositeDisruptionModeApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *AllCompositeDisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
-}
-
-// AllDisruptionModeApplyConfiguration is the apply configuration of AllDisruptionMode.
-type AllDisruptionModeApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// AllDisruptionMode returns an apply configuration of AllDisruptionMode without fields.
-func AllDisruptionMode() *AllDisruptionModeApplyConfiguration {
-	return &AllDisruptionModeApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b AllDisruptionModeApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *AllDisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
-}
-
-// BasicSchedulingPolicyApplyConfiguration is the apply configuration of BasicSchedulingPolicy.
-type BasicSchedulingPolicyApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// BasicSchedulingPolicy returns an apply configuration of BasicSchedulingPolicy without fields.
-func BasicSchedulingPolicy() *BasicSchedulingPolicyApplyConfiguration {
-	return &BasicSchedulingPolicyApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b BasicSchedulingPolicyApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *BasicSchedulingPolicyApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
-}
-
-// CompositeBasicSchedulingPolicyApplyConfiguration is the apply configuration of CompositeBasicSchedulingPolicy.
-type CompositeBasicSchedulingPolicyApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// CompositeBasicSchedulingPolicy returns an apply configuration of CompositeBasicSchedulingPolicy without fields.
-func CompositeBasicSchedulingPolicy() *CompositeBasicSchedulingPolicyApplyConfiguration {
-	return &CompositeBasicSchedulingPolicyApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b CompositeBasicSchedulingPolicyApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *CompositeBasicSchedulingPolicyApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
-}
-
 // CompositeDisruptionModeApplyConfiguration is the apply configuration of CompositeDisruptionMode.
 type CompositeDisruptionModeApplyConfiguration struct {
-	Single *SingleCompositeDisruptionModeApplyConfiguration `json:"single,omitempty"`
-	All    *AllCompositeDisruptionModeApplyConfiguration    `json:"all,omitempty"`
+	Single *schedulingv1beta1.SingleCompositeDisruptionMode `json:"single,omitempty"`
+	All    *schedulingv1beta1.AllCompositeDisruptionMode    `json:"all,omitempty"`
 	// UnsetMarks are the fields, entries and items that must be absent.
 	UnsetMarks *applyruntime.Marks `json:"-"`
 }
@@ -120,8 +36,8 @@ func (b *CompositeDisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) e
 }
 
 // WithSingle sets the field to a value.
-func (b *CompositeDisruptionModeApplyConfiguration) WithSingle(value *SingleCompositeDisruptionModeApplyConfiguration) *CompositeDisruptionModeApplyConfiguration {
-	b.Single = value
+func (b *CompositeDisruptionModeApplyConfiguration) WithSingle(value schedulingv1beta1.SingleCompositeDisruptionMode) *CompositeDisruptionModeApplyConfiguration {
+	b.Single = &value
 	return b
 }
 
@@ -133,8 +49,8 @@ func (b *CompositeDisruptionModeApplyConfiguration) UnsetSingle() *CompositeDisr
 }
 
 // WithAll sets the field to a value.
-func (b *CompositeDisruptionModeApplyConfiguration) WithAll(value *AllCompositeDisruptionModeApplyConfiguration) *CompositeDisruptionModeApplyConfiguration {
-	b.All = value
+func (b *CompositeDisruptionModeApplyConfiguration) WithAll(value schedulingv1beta1.AllCompositeDisruptionMode) *CompositeDisruptionModeApplyConfiguration {
+	b.All = &value
 	return b
 }
 
@@ -222,7 +138,7 @@ func (b *CompositePodGroupSchedulingConstraintsApplyConfiguration) UnsetTopology
 
 // CompositePodGroupSchedulingPolicyApplyConfiguration is the apply configuration of CompositePodGroupSchedulingPolicy.
 type CompositePodGroupSchedulingPolicyApplyConfiguration struct {
-	Basic *CompositeBasicSchedulingPolicyApplyConfiguration `json:"basic,omitempty"`
+	Basic *schedulingv1beta1.CompositeBasicSchedulingPolicy `json:"basic,omitempty"`
 	Gang  *CompositeGangSchedulingPolicyApplyConfiguration  `json:"gang,omitempty"`
 	// UnsetMarks are the fields, entries and items that must be absent.
 	UnsetMarks *applyruntime.Marks `json:"-"`
@@ -244,8 +160,8 @@ func (b *CompositePodGroupSchedulingPolicyApplyConfiguration) UnmarshalJSON(data
 }
 
 // WithBasic sets the field to a value.
-func (b *CompositePodGroupSchedulingPolicyApplyConfiguration) WithBasic(value *CompositeBasicSchedulingPolicyApplyConfiguration) *CompositePodGroupSchedulingPolicyApplyConfiguration {
-	b.Basic = value
+func (b *CompositePodGroupSchedulingPolicyApplyConfiguration) WithBasic(value schedulingv1beta1.CompositeBasicSchedulingPolicy) *CompositePodGroupSchedulingPolicyApplyConfiguration {
+	b.Basic = &value
 	return b
 }
 
@@ -434,8 +350,8 @@ func (b *CompositePodGroupTemplateApplyConfiguration) Unset() *CompositePodGroup
 
 // DisruptionModeApplyConfiguration is the apply configuration of DisruptionMode.
 type DisruptionModeApplyConfiguration struct {
-	Single *SingleDisruptionModeApplyConfiguration `json:"single,omitempty"`
-	All    *AllDisruptionModeApplyConfiguration    `json:"all,omitempty"`
+	Single *schedulingv1beta1.SingleDisruptionMode `json:"single,omitempty"`
+	All    *schedulingv1beta1.AllDisruptionMode    `json:"all,omitempty"`
 	// UnsetMarks are the fields, entries and items that must be absent.
 	UnsetMarks *applyruntime.Marks `json:"-"`
 }
@@ -456,8 +372,8 @@ func (b *DisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) error {
 }
 
 // WithSingle sets the field to a value.
-func (b *DisruptionModeApplyConfiguration) WithSingle(value *SingleDisruptionModeApplyConfiguration) *DisruptionModeApplyConfiguration {
-	b.Single = value
+func (b *DisruptionModeApplyConfiguration) WithSingle(value schedulingv1beta1.SingleDisruptionMode) *DisruptionModeApplyConfiguration {
+	b.Single = &value
 	return b
 }
 
@@ -469,8 +385,8 @@ func (b *DisruptionModeApplyConfiguration) UnsetSingle() *DisruptionModeApplyCon
 }
 
 // WithAll sets the field to a value.
-func (b *DisruptionModeApplyConfiguration) WithAll(value *AllDisruptionModeApplyConfiguration) *DisruptionModeApplyConfiguration {
-	b.All = value
+func (b *DisruptionModeApplyConfiguration) WithAll(value schedulingv1beta1.AllDisruptionMode) *DisruptionModeApplyConfiguration {
+	b.All = &value
 	return b
 }
 
@@ -979,7 +895,7 @@ func (b *PodGroupSchedulingConstraintsApplyConfiguration) UnsetTopology() *PodGr
 
 // PodGroupSchedulingPolicyApplyConfiguration is the apply configuration of PodGroupSchedulingPolicy.
 type PodGroupSchedulingPolicyApplyConfiguration struct {
-	Basic *BasicSchedulingPolicyApplyConfiguration `json:"basic,omitempty"`
+	Basic *schedulingv1beta1.BasicSchedulingPolicy `json:"basic,omitempty"`
 	Gang  *GangSchedulingPolicyApplyConfiguration  `json:"gang,omitempty"`
 	// UnsetMarks are the fields, entries and items that must be absent.
 	UnsetMarks *applyruntime.Marks `json:"-"`
@@ -1001,8 +917,8 @@ func (b *PodGroupSchedulingPolicyApplyConfiguration) UnmarshalJSON(data []byte) 
 }
 
 // WithBasic sets the field to a value.
-func (b *PodGroupSchedulingPolicyApplyConfiguration) WithBasic(value *BasicSchedulingPolicyApplyConfiguration) *PodGroupSchedulingPolicyApplyConfiguration {
-	b.Basic = value
+func (b *PodGroupSchedulingPolicyApplyConfiguration) WithBasic(value schedulingv1beta1.BasicSchedulingPolicy) *PodGroupSchedulingPolicyApplyConfiguration {
+	b.Basic = &value
 	return b
 }
 
@@ -1697,48 +1613,6 @@ func (b *PriorityClassApplyConfiguration) GetName() *string {
 func (b *PriorityClassApplyConfiguration) GetNamespace() *string {
 	b.ensureObjectMetaApplyConfigurationExists()
 	return b.ObjectMetaApplyConfiguration.Namespace
-}
-
-// SingleCompositeDisruptionModeApplyConfiguration is the apply configuration of SingleCompositeDisruptionMode.
-type SingleCompositeDisruptionModeApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// SingleCompositeDisruptionMode returns an apply configuration of SingleCompositeDisruptionMode without fields.
-func SingleCompositeDisruptionMode() *SingleCompositeDisruptionModeApplyConfiguration {
-	return &SingleCompositeDisruptionModeApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b SingleCompositeDisruptionModeApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *SingleCompositeDisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
-}
-
-// SingleDisruptionModeApplyConfiguration is the apply configuration of SingleDisruptionMode.
-type SingleDisruptionModeApplyConfiguration struct {
-	// UnsetMarks are the fields, entries and items that must be absent.
-	UnsetMarks *applyruntime.Marks `json:"-"`
-}
-
-// SingleDisruptionMode returns an apply configuration of SingleDisruptionMode without fields.
-func SingleDisruptionMode() *SingleDisruptionModeApplyConfiguration {
-	return &SingleDisruptionModeApplyConfiguration{}
-}
-
-// MarshalJSON returns the configuration with its marks as unset markers.
-func (b SingleDisruptionModeApplyConfiguration) MarshalJSON() ([]byte, error) {
-	return applyruntime.Marshal(&b)
-}
-
-// UnmarshalJSON reads a configuration; unset markers become marks.
-func (b *SingleDisruptionModeApplyConfiguration) UnmarshalJSON(data []byte) error {
-	return applyruntime.Unmarshal(data, b)
 }
 
 // TopologyConstraintApplyConfiguration is the apply configuration of TopologyConstraint.
