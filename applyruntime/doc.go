@@ -36,3 +36,4 @@ package applyruntime
 //	marshal.go    Marshal
 //	unmarshal.go  Unmarshal
 //	extract.go    Extract; fieldset.go, the part of an object in a field set
+//	intorstring.go    IntOrString

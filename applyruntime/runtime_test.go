@@ -212,3 +212,40 @@ func TestExtractErrors(t *testing.T) {
 		t.Error("Extract from a list succeeded, want an error")
 	}
 }
+
+func TestIntOrString(t *testing.T) {
+	for text, want := range map[string]applyruntime.IntOrString{
+		`80`: applyruntime.FromInt(80), `"25%"`: applyruntime.FromString("25%"), `"80"`: applyruntime.FromString("80"), `0`: {}, `""`: applyruntime.FromString(""),
+	} {
+		var got applyruntime.IntOrString
+		if err := json.Unmarshal([]byte(text), &got); err != nil || got != want {
+			t.Errorf("json.Unmarshal(%s) = %#v, %v, want %#v", text, got, err, want)
+		}
+		if again, err := json.Marshal(want); err != nil || string(again) != text {
+			t.Errorf("json.Marshal(%#v) = %s, %v, want %s", want, again, err, text)
+		}
+	}
+	if got := applyruntime.FromInt(-3).String() + applyruntime.FromString("x").String(); got != "-3x" {
+		t.Errorf("String = %s, want -3x", got)
+	}
+	for _, text := range []string{`1.5`, `true`, `{}`} {
+		if err := json.Unmarshal([]byte(text), &applyruntime.IntOrString{}); err == nil {
+			t.Errorf("json.Unmarshal(%s) succeeded, want an error", text)
+		}
+	}
+}
+
+// TestMarkerInAtomicMap checks that a marker in an atomic map, which servers refuse, is not read as a mark.
+func TestMarkerInAtomicMap(t *testing.T) {
+	var read shop
+	if err := json.Unmarshal([]byte(`{"spec":{"exact":{"a":`+marker+`}}}`), &read); err == nil {
+		t.Errorf("json.Unmarshal of a marker in an atomic map = %v, want an error, because its values are strings", read.Spec.UnsetMarks)
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	name, namespace, err := applyruntime.Identity(map[string]any{"metadata": map[string]any{"name": "a", "namespace": "b"}})
+	if err != nil || name != "a" || namespace != "b" {
+		t.Errorf("Identity = %s, %s, %v, want a, b", name, namespace, err)
+	}
+}

@@ -134,7 +134,7 @@ func TestTypedPatch(t *testing.T) {
 		t.Errorf("ExtractDeployment = %s, want what was applied, %s", got, want)
 	}
 
-	// The remover adds itself to the absence of fields that nobody sets.
+	// The remover adds itself to the absence of fields that have no value.
 	absent := appsv1.Deployment("web", "default").UnsetLabelsEntry("zone").WithSpec(appsv1.DeploymentSpec().UnsetMinReadySeconds().
 		WithTemplate(corev1.PodTemplateSpec().WithSpec(corev1.PodSpec().UnsetAffinity().WithContainers(corev1.Container().WithName("debug").Unset()))))
 	before := patch("remover", types.ApplyYAMLPatchType, []byte(asJSON(t, absent)))
