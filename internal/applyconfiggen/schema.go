@@ -58,6 +58,9 @@ func (r *schemaReader) fields(t *Type, schema document.Value) {
 		f := &Field{JSON: name, Doc: property.Get("description").Text()}
 		f.Type = r.expr(t.Package, t.Name+goName(name), property)
 		f.Merge = r.merge(property, f.Type)
+		if name == "metadata" && f.Type.Name == (GoName{metaPath, "ObjectMeta"}) {
+			f.Embedding = Metadata // as in client-go, for templates of objects
+		}
 		t.Fields = append(t.Fields, f)
 	}
 	nameFields(t)

@@ -17,13 +17,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/yaml"
 
 	"github.com/cadastre/cadastre/internal/applyconfiggen"
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// project is a Go module with CustomResourceDefinitions. testdata has a program that uses the code generated from them.
+// project is a Go module with CustomResourceDefinitions or, without a module, the server's OpenAPI documents. testdata has a
+// program that uses the code generated from them.
 type project struct {
 	name, module, definitions string
 	resource                  kschema.GroupVersionResource
@@ -31,6 +35,9 @@ type project struct {
 	// of which only the listed fields are compared.
 	object string
 	want   map[string]string
+	// defaulted is the text in the extracted configuration that stands for a marker whose field was defaulted: managedFields
+	// do not tell whether its owner has applied the marker or the default.
+	defaulted [2]string
 }
 
 var projects = []project{
@@ -53,6 +60,11 @@ var projects = []project{
 		want: map[string]string{
 			"paused": `null`, "topology": `{"classRef":{"name":"small"},"variables":[{"name":"region","value":"eu"}],"version":"v1.37.1"}`,
 		},
+	},
+	{
+		name: "openapi", resource: kschema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}, object: "web",
+		want:      map[string]string{"replicas": `1`, "minReadySeconds": `null`},
+		defaulted: [2]string{`"replicas":1`, `"replicas":{"k8s_io__value":"unset"}`},
 	},
 }
 
@@ -79,19 +91,41 @@ func TestProjects(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(module, "go.mod"), fmt.Appendf(nil,
 		"module example.com/projects\n\ngo 1.26.0\n\nrequire github.com/cadastre/cadastre/applyruntime v0.0.0\n\nreplace github.com/cadastre/cadastre/applyruntime => %s\n", runtimeDir), 0o600))
 	check(t, os.CopyFS(filepath.Join(module, "program"), os.DirFS("testdata/program")))
-	c, err := dynamic.NewForConfig(start(t))
+	config := start(t)
+	c, err := dynamic.NewForConfig(config)
 	check(t, err)
 	for _, p := range projects {
-		t.Run(p.name, func(t *testing.T) { p.test(t, module, c) })
+		t.Run(p.name, func(t *testing.T) {
+			args := []string{"openapi", "--kubeconfig", kubeconfig(t, config), "--group", "apps"}
+			if p.module != "" {
+				var downloaded struct{ Dir string }
+				check(t, json.Unmarshal([]byte(command(t, t.TempDir(), "mod", "download", "-json", p.module)), &downloaded))
+				definitions := filepath.Join(downloaded.Dir, p.definitions)
+				install(t, c, definitions)
+				args = []string{"crd", "-f", definitions}
+			}
+			p.test(t, module, c, args)
+		})
 	}
 }
 
-func (p project) test(t *testing.T, module string, c dynamic.Interface) {
-	var downloaded struct{ Dir string }
-	check(t, json.Unmarshal([]byte(command(t, t.TempDir(), "mod", "download", "-json", p.module)), &downloaded))
-	definitions := filepath.Join(downloaded.Dir, p.definitions)
+// kubeconfig writes a kubeconfig file for a server.
+func kubeconfig(t *testing.T, config *rest.Config) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	check(t, clientcmd.WriteToFile(api.Config{
+		Clusters: map[string]*api.Cluster{"c": {Server: config.Host, CertificateAuthorityData: config.CAData}},
+		AuthInfos: map[string]*api.AuthInfo{"c": {
+			Token: config.BearerToken, ClientCertificateData: config.CertData, ClientKeyData: config.KeyData,
+		}},
+		Contexts: map[string]*api.Context{"c": {Cluster: "c", AuthInfo: "c"}}, CurrentContext: "c",
+	}, file))
+	return file
+}
+
+func (p project) test(t *testing.T, module string, c dynamic.Interface, args []string) {
 	var output bytes.Buffer
-	args := []string{"crd", "-f", definitions, "--output-dir", filepath.Join(module, p.name), "--output-package", "example.com/projects/" + p.name}
+	args = append(args, "--output-dir", filepath.Join(module, p.name), "--output-package", "example.com/projects/"+p.name)
 	began := time.Now()
 	if code := applyconfiggen.Main(t.Context(), args, &output, &output); code != 0 {
 		t.Fatalf("applyconfig-gen: exit code %d, %s", code, &output)
@@ -111,7 +145,6 @@ func (p project) test(t *testing.T, module string, c dynamic.Interface) {
 		return out
 	}
 
-	install(t, c, definitions)
 	for _, manager := range []string{"author", "remover"} {
 		p.apply(t, c, manager, run(nil, "apply", manager))
 	}
@@ -131,7 +164,8 @@ func (p project) test(t *testing.T, module string, c dynamic.Interface) {
 			t.Errorf("applying what %s owns, %s, wrote revision %s after %s, want no write", manager, extracted, after.GetResourceVersion(), object.GetResourceVersion())
 		}
 	}
-	if extracted := run(text, "extract", "remover"); !sameJSON(string(extracted), string(run(nil, "apply", "remover"))) {
+	extracted := strings.Replace(string(run(text, "extract", "remover")), p.defaulted[0], p.defaulted[1], 1)
+	if !sameJSON(extracted, string(run(nil, "apply", "remover"))) {
 		t.Errorf("extract of the remover = %s, want what it has applied, %s", extracted, run(nil, "apply", "remover"))
 	}
 }
@@ -181,8 +215,15 @@ func TestGolden(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	check(t, err)
 	check(t, os.CopyFS(module, os.DirFS(golden)))
-	check(t, os.RemoveAll(filepath.Join(module, "go"))) // its API package is part of the main module
+	check(t, os.RemoveAll(filepath.Join(module, "go")))
 	check(t, os.WriteFile(filepath.Join(module, "go.mod"), fmt.Appendf(nil,
 		"module example.com/golden\n\ngo 1.26.0\n\nrequire github.com/cadastre/cadastre/applyruntime v0.0.0\n\nreplace github.com/cadastre/cadastre/applyruntime => %s/applyruntime\n", root), 0o600))
 	command(t, module, "vet", "./...")
+
+	// The API package of the source go is internal, so that its configurations are compiled in this module.
+	dir, err := os.MkdirTemp("testdata", "golden")
+	check(t, err)
+	t.Cleanup(func() { check(t, os.RemoveAll(dir)) })
+	check(t, os.CopyFS(dir, os.DirFS(filepath.Join(golden, "go"))))
+	command(t, ".", "vet", "./"+filepath.ToSlash(dir)+"/v1")
 }

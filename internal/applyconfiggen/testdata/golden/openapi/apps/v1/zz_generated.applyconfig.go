@@ -283,10 +283,11 @@ func (b *DeploymentApplyConfiguration) GetNamespace() *string {
 
 // DeploymentSpecApplyConfiguration is the apply configuration of DeploymentSpec.
 type DeploymentSpecApplyConfiguration struct {
-	Containers []corev1.ContainerApplyConfiguration    `json:"containers,omitempty" merge:"map,name"`
-	MaxSurge   *applyruntime.IntOrString               `json:"maxSurge,omitempty"`
-	Replicas   *int32                                  `json:"replicas,omitempty"`
-	Selector   *metav1.LabelSelectorApplyConfiguration `json:"selector,omitempty"`
+	Containers []corev1.ContainerApplyConfiguration      `json:"containers,omitempty" merge:"map,name"`
+	MaxSurge   *applyruntime.IntOrString                 `json:"maxSurge,omitempty"`
+	Replicas   *int32                                    `json:"replicas,omitempty"`
+	Selector   *metav1.LabelSelectorApplyConfiguration   `json:"selector,omitempty"`
+	Template   *DeploymentSpecTemplateApplyConfiguration `json:"template,omitempty"`
 	// UnsetMarks are the fields, entries and items that must be absent.
 	UnsetMarks *applyruntime.Marks `json:"-"`
 }
@@ -361,4 +362,211 @@ func (b *DeploymentSpecApplyConfiguration) UnsetSelector() *DeploymentSpecApplyC
 	b.Selector = nil
 	b.UnsetMarks = b.UnsetMarks.WithField("selector")
 	return b
+}
+
+// WithTemplate sets the field to a value.
+func (b *DeploymentSpecApplyConfiguration) WithTemplate(value *DeploymentSpecTemplateApplyConfiguration) *DeploymentSpecApplyConfiguration {
+	b.Template = value
+	return b
+}
+
+// UnsetTemplate declares that the field must be absent.
+func (b *DeploymentSpecApplyConfiguration) UnsetTemplate() *DeploymentSpecApplyConfiguration {
+	b.Template = nil
+	b.UnsetMarks = b.UnsetMarks.WithField("template")
+	return b
+}
+
+// DeploymentSpecTemplateApplyConfiguration is the apply configuration of DeploymentSpecTemplate.
+type DeploymentSpecTemplateApplyConfiguration struct {
+	*applymetav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
+	// UnsetMarks are the fields, entries and items that must be absent.
+	UnsetMarks *applyruntime.Marks `json:"-"`
+}
+
+// DeploymentSpecTemplate returns an apply configuration of DeploymentSpecTemplate without fields.
+func DeploymentSpecTemplate() *DeploymentSpecTemplateApplyConfiguration {
+	return &DeploymentSpecTemplateApplyConfiguration{}
+}
+
+// MarshalJSON returns the configuration with its marks as unset markers.
+func (b DeploymentSpecTemplateApplyConfiguration) MarshalJSON() ([]byte, error) {
+	return applyruntime.Marshal(&b)
+}
+
+// UnmarshalJSON reads a configuration; unset markers become marks.
+func (b *DeploymentSpecTemplateApplyConfiguration) UnmarshalJSON(data []byte) error {
+	return applyruntime.Unmarshal(data, b)
+}
+
+func (b *DeploymentSpecTemplateApplyConfiguration) ensureObjectMetaApplyConfigurationExists() {
+	if b.ObjectMetaApplyConfiguration == nil {
+		b.ObjectMetaApplyConfiguration = &applymetav1.ObjectMetaApplyConfiguration{}
+	}
+}
+
+// WithName sets the field to a value.
+func (b *DeploymentSpecTemplateApplyConfiguration) WithName(value string) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.Name = &value
+	return b
+}
+
+// WithGenerateName sets the field to a value.
+func (b *DeploymentSpecTemplateApplyConfiguration) WithGenerateName(value string) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.GenerateName = &value
+	return b
+}
+
+// WithNamespace sets the field to a value.
+func (b *DeploymentSpecTemplateApplyConfiguration) WithNamespace(value string) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.Namespace = &value
+	return b
+}
+
+// WithUID sets the field to a value.
+func (b *DeploymentSpecTemplateApplyConfiguration) WithUID(value string) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.UID = &value
+	return b
+}
+
+// WithResourceVersion sets the field to a value.
+func (b *DeploymentSpecTemplateApplyConfiguration) WithResourceVersion(value string) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.ResourceVersion = &value
+	return b
+}
+
+// WithGeneration sets the field to a value.
+func (b *DeploymentSpecTemplateApplyConfiguration) WithGeneration(value int64) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.Generation = &value
+	return b
+}
+
+// WithCreationTimestamp sets the field to a value.
+func (b *DeploymentSpecTemplateApplyConfiguration) WithCreationTimestamp(value time.Time) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.CreationTimestamp = &value
+	return b
+}
+
+// WithDeletionTimestamp sets the field to a value.
+func (b *DeploymentSpecTemplateApplyConfiguration) WithDeletionTimestamp(value time.Time) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.DeletionTimestamp = &value
+	return b
+}
+
+// WithDeletionGracePeriodSeconds sets the field to a value.
+func (b *DeploymentSpecTemplateApplyConfiguration) WithDeletionGracePeriodSeconds(value int64) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.DeletionGracePeriodSeconds = &value
+	return b
+}
+
+// WithLabels adds entries to the map.
+func (b *DeploymentSpecTemplateApplyConfiguration) WithLabels(entries map[string]string) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	if b.ObjectMetaApplyConfiguration.Labels == nil && len(entries) > 0 {
+		b.ObjectMetaApplyConfiguration.Labels = make(map[string]string, len(entries))
+	}
+	for k, v := range entries {
+		b.ObjectMetaApplyConfiguration.Labels[k] = v
+	}
+	return b
+}
+
+// UnsetLabels declares that the field must be absent.
+func (b *DeploymentSpecTemplateApplyConfiguration) UnsetLabels() *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.Labels = nil
+	b.ObjectMetaApplyConfiguration.UnsetMarks = b.ObjectMetaApplyConfiguration.UnsetMarks.WithField("labels")
+	return b
+}
+
+// UnsetLabelsEntry declares that an entry of the map must be absent.
+func (b *DeploymentSpecTemplateApplyConfiguration) UnsetLabelsEntry(key string) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	delete(b.ObjectMetaApplyConfiguration.Labels, key)
+	b.ObjectMetaApplyConfiguration.UnsetMarks = b.ObjectMetaApplyConfiguration.UnsetMarks.WithEntry("labels", key)
+	return b
+}
+
+// WithAnnotations adds entries to the map.
+func (b *DeploymentSpecTemplateApplyConfiguration) WithAnnotations(entries map[string]string) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	if b.ObjectMetaApplyConfiguration.Annotations == nil && len(entries) > 0 {
+		b.ObjectMetaApplyConfiguration.Annotations = make(map[string]string, len(entries))
+	}
+	for k, v := range entries {
+		b.ObjectMetaApplyConfiguration.Annotations[k] = v
+	}
+	return b
+}
+
+// UnsetAnnotations declares that the field must be absent.
+func (b *DeploymentSpecTemplateApplyConfiguration) UnsetAnnotations() *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.Annotations = nil
+	b.ObjectMetaApplyConfiguration.UnsetMarks = b.ObjectMetaApplyConfiguration.UnsetMarks.WithField("annotations")
+	return b
+}
+
+// UnsetAnnotationsEntry declares that an entry of the map must be absent.
+func (b *DeploymentSpecTemplateApplyConfiguration) UnsetAnnotationsEntry(key string) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	delete(b.ObjectMetaApplyConfiguration.Annotations, key)
+	b.ObjectMetaApplyConfiguration.UnsetMarks = b.ObjectMetaApplyConfiguration.UnsetMarks.WithEntry("annotations", key)
+	return b
+}
+
+// WithOwnerReferences appends values to the list. It panics if one is nil.
+func (b *DeploymentSpecTemplateApplyConfiguration) WithOwnerReferences(values ...*applymetav1.OwnerReferenceApplyConfiguration) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithOwnerReferences")
+		}
+		b.ObjectMetaApplyConfiguration.OwnerReferences = append(b.ObjectMetaApplyConfiguration.OwnerReferences, *values[i])
+	}
+	return b
+}
+
+// UnsetOwnerReferences declares that the field must be absent.
+func (b *DeploymentSpecTemplateApplyConfiguration) UnsetOwnerReferences() *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.OwnerReferences = nil
+	b.ObjectMetaApplyConfiguration.UnsetMarks = b.ObjectMetaApplyConfiguration.UnsetMarks.WithField("ownerReferences")
+	return b
+}
+
+// WithFinalizers appends values to the list.
+func (b *DeploymentSpecTemplateApplyConfiguration) WithFinalizers(values ...string) *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.Finalizers = append(b.ObjectMetaApplyConfiguration.Finalizers, values...)
+	return b
+}
+
+// UnsetFinalizers declares that the field must be absent.
+func (b *DeploymentSpecTemplateApplyConfiguration) UnsetFinalizers() *DeploymentSpecTemplateApplyConfiguration {
+	b.ensureObjectMetaApplyConfigurationExists()
+	b.ObjectMetaApplyConfiguration.Finalizers = nil
+	b.ObjectMetaApplyConfiguration.UnsetMarks = b.ObjectMetaApplyConfiguration.UnsetMarks.WithField("finalizers")
+	return b
+}
+
+// GetName returns the Name of the configuration, nil if it has none.
+func (b *DeploymentSpecTemplateApplyConfiguration) GetName() *string {
+	b.ensureObjectMetaApplyConfigurationExists()
+	return b.ObjectMetaApplyConfiguration.Name
+}
+
+// GetNamespace returns the Namespace of the configuration, nil if it has none.
+func (b *DeploymentSpecTemplateApplyConfiguration) GetNamespace() *string {
+	b.ensureObjectMetaApplyConfigurationExists()
+	return b.ObjectMetaApplyConfiguration.Namespace
 }
