@@ -108,6 +108,9 @@ func readTopology(f reflect.StructField) topology {
 		t.atomic = t.atomic || kind == reflect.Slice && !t.set
 		return t
 	}
+	if kind != reflect.Slice || indirect(indirect(f.Type).Elem()).Kind() != reflect.Struct {
+		return topology{atomic: true} // only structs have keys
+	}
 	item := indirect(indirect(f.Type).Elem())
 	for text := range strings.SplitSeq(keys, ",") {
 		name, value, hasDefault := strings.Cut(text, "=")
