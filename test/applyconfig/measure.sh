@@ -19,6 +19,6 @@ go build $(go list -deps ./measure/ours ./measure/clientgo | grep -v -e cadastre
 }
 for program in ours clientgo; do
 	go build -trimpath -ldflags='-s -w' -o "$GOCACHE/$program" "./measure/$program"
-	printf '%s: %d bytes; 200 runs: ' "$program" "$(wc -c < "$GOCACHE/$program")"
-	time for _ in {1..200}; do "$GOCACHE/$program" > /dev/null; done
+	printf '%s: %d bytes; 50 runs: ' "$program" "$(wc -c < "$GOCACHE/$program")"
+	time for _ in {1..50}; do "$GOCACHE/$program" > /dev/null; done
 done
