@@ -23,6 +23,8 @@ help: ## print this list
 .PHONY: build
 build: ## compile every package of every module
 	$(GO) build ./...
+	$(GO) -C applyruntime build ./...
+	$(GO) -C applyconfig build ./...
 	$(GO) -C test/bench build ./...
 	$(GO) -C test/peers build ./...
 	$(GO) -C test/clients build ./...
@@ -44,6 +46,14 @@ completion: ## write completion scripts for bash, zsh, fish and powershell to OU
 .PHONY: reference
 reference: ## write a Markdown reference of every command and flag to OUT/reference (bin/reference)
 	$(GO) run ./cmd/cadastre-docs markdown $(OUT)/reference
+
+GEN := $(GO) run ./cmd/applyconfig-gen
+
+.PHONY: applyconfig
+applyconfig: ## generate the apply configurations of the built-in kinds (applyconfig/) and of metadata (applyruntime/meta/)
+	$(GEN) meta --output-dir applyruntime --output-package github.com/cadastre/cadastre/applyruntime
+	$(GEN) go k8s.io/api/... k8s.io/apimachinery/pkg/apis/meta/v1 --docs=false --output-dir applyconfig --output-package github.com/cadastre/cadastre/applyconfig
+	$(GO) -C applyconfig build ./...
 
 RELEASE ?=
 
@@ -76,6 +86,12 @@ ci: ## run everything that must pass before a change is merged
 .PHONY: test-clients
 test-clients: ## run real clients (kubectl, client-go, controller-runtime, Helm, Flux, curl) against the server
 	$(GO) -C test/clients test ./...
+
+.PHONY: test-applyconfig
+test-applyconfig: ## apply generated configurations on the server, and compare them with client-go's
+	$(GO) -C applyruntime test ./...
+	$(GO) -C applyconfig test ./...
+	$(GO) -C test/applyconfig test ./...
 
 .PHONY: test-clients-peer
 test-clients-peer: ## run the same clients against kube-apiserver, which proves their expectations

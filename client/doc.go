@@ -19,6 +19,9 @@
 // an update contains none. It cannot be used to extract the apply configuration of a field manager; for that, [Extract]
 // returns an error where the functions of client-go return an empty configuration.
 //
+// [Unset] adds unset markers (KEP-5051) to the apply configurations of client-go, which have no means of their own to declare
+// that a field must be absent.
+//
 // The feature gate ManagedFieldsOptOutClient, which is enabled by default, controls this package. [SetEnabled] or an
 // environment variable disables it:
 //
@@ -37,6 +40,7 @@ package client
 //	config.go     WithoutManagedFields, OptOutOnRequest, OptOut, and the feature gate
 //	informer.go   OptOutListerWatcher
 //	extract.go    Extract
+//	unset.go      Unset
 //	transport.go  the http.RoundTripper that changes requests and responses
 //	accept.go     the parameter drop of the Accept header
 //	url.go        detection of watches and proxied requests by their URL

@@ -3,6 +3,7 @@ package docs_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/cadastre/cadastre/internal/applyconfiggen"
 	"github.com/cadastre/cadastre/internal/cli"
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
@@ -23,6 +25,9 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"cadastre": func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
+		"applyconfig-gen": func() {
+			os.Exit(applyconfiggen.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+		},
 	})
 }
 

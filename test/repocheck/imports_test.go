@@ -15,6 +15,7 @@ import (
 var layers = []string{
 	"cmd",
 	"internal/cli",
+	"internal/applyconfiggen",
 	"cadastretest",
 	"apiserver",
 	"internal/app",

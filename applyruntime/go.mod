@@ -1,0 +1,3 @@
+module github.com/cadastre/cadastre/applyruntime
+
+go 1.24.0
