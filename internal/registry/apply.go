@@ -46,8 +46,13 @@ func (r *Request) decodeConfiguration(live document.Value) (decoded, error) {
 	if err != nil {
 		return decoded{}, err
 	}
-	if config.managed.Kind() == document.List {
+	switch config.managed.Kind() {
+	case document.Absent, document.Null:
+	case document.List:
 		return decoded{}, apierrors.NewBadRequest("metadata.managedFields must be nil: the server sets managedFields; remove them from the configuration")
+	default:
+		return decoded{}, apierrors.NewBadRequest(fmt.Sprintf(
+			"metadata.managedFields: expected no value, received a %s; the server sets managedFields; remove them from the configuration", config.managed.Kind()))
 	}
 	metadata := config.document.Get("metadata")
 	if metadata.Get("name").IsAbsent() && live.IsAbsent() {
