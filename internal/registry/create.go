@@ -27,7 +27,7 @@ const revisionOnCreateMessage = "resourceVersion should not be set on objects to
 // Create creates an object. If the body has generateName and no name, Create generates the name. It returns a 409 if the
 // object exists.
 func (r *Registry) Create(ctx context.Context, request *Request) (Result, error) {
-	body, err := request.decodeObject()
+	body, err := r.decodeObject(request, noObject)
 	if err != nil {
 		return Result{}, err
 	}

@@ -1,0 +1,154 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// Unset markers outside of apply
+//
+// Only apply has unset markers. Create, update and all patches return a 400 if they would store a map with the field
+// k8s_io__value, for all kinds alike and also inside of fields without a schema: stored, such a map could not be told from a
+// marker when a client extracts its configuration. Maps that are stored already, for instance because the feature gate was
+// disabled when they were written, may be written back.
+
+// mayContainMarker reports whether a body, as text, may contain an unset marker. The field name may be spelled with escapes.
+func mayContainMarker(text string) bool {
+	return strings.Contains(text, apply.UnsetMarkerKey) || strings.Contains(text, `\`)
+}
+
+// marker is a map with the field k8s_io__value in a document.
+type marker struct {
+	path  fieldset.Path
+	value document.Value
+}
+
+// maxMarkers is the maximum number of markers that findMarkers returns.
+const maxMarkers = 20
+
+// findMarkers returns the maps with the field k8s_io__value in a document, except those inside of other such maps and those for
+// which known returns true.
+func findMarkers(doc document.Value, known func(document.Value) bool) []marker {
+	var (
+		found []marker
+		path  fieldset.Path
+		walk  func(v document.Value)
+	)
+	walk = func(v document.Value) {
+		if v.Len() == 0 || len(found) == maxMarkers {
+			return
+		}
+		if v.Kind() == document.Map && !v.Get(apply.UnsetMarkerKey).IsAbsent() {
+			if !known(v) {
+				found = append(found, marker{append(fieldset.Path(nil), path...), v})
+			}
+			return
+		}
+		for i := range v.Len() {
+			e := fieldset.IndexElement(i)
+			if v.Kind() == document.Map {
+				e = fieldset.NameElement(v.Name(i))
+			}
+			path = append(path, e)
+			walk(v.At(i))
+			path = path[:len(path)-1]
+		}
+	}
+	walk(doc)
+	return found
+}
+
+// anyMarker is an argument of findMarkers that excludes no marker.
+func anyMarker(document.Value) bool { return false }
+
+// storedMarkers returns a function that reports whether a map equals a map with the field k8s_io__value in the live object.
+func storedMarkers(live document.Value) func(document.Value) bool {
+	var stored map[string]bool
+	return func(v document.Value) bool {
+		if stored == nil {
+			stored = map[string]bool{}
+			_ = findMarkers(live, func(v document.Value) bool { stored[v.JSON()] = true; return true })
+		}
+		return stored[v.JSON()]
+	}
+}
+
+// checkNoMarkers returns a 400 if documents contain a map with the field k8s_io__value that the live object does not contain.
+// text is the body of the request, which tells cheaply that there is none.
+func (r *Registry) checkNoMarkers(text string, live document.Value, documents ...document.Value) error {
+	if !r.Unset || !mayContainMarker(text) {
+		return nil
+	}
+	for _, doc := range documents {
+		if metadata := doc.Get("metadata"); !metadata.IsAbsent() {
+			doc = doc.With("metadata", withoutManaged(metadata))
+		}
+		if err := markerError(findMarkers(doc, storedMarkers(live))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// markerError returns the 400 for unset markers outside of apply; nil if there are none.
+func markerError(found []marker) error {
+	if len(found) == 0 {
+		return nil
+	}
+	var problems []string
+	details := &metav1.StatusDetails{}
+	for _, m := range found {
+		problem := "expected a value, received an unset marker, which only apply supports; " +
+			"send the request as application/apply-patch+yaml, or remove the marker"
+		problems = append(problems, fmt.Sprintf("%s: %s", m.path, problem))
+		details.Causes = append(details.Causes, metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Message: problem, Field: m.path.String()})
+	}
+	status := apierrors.NewBadRequest(strings.Join(problems, "; "))
+	status.ErrStatus.Details = details
+	return status
+}
+
+// decodeObject decodes the body of a create or update request, see Request.decodeObject. It returns a 400 for unset markers
+// that are not in the live object. live is called only if the body may contain markers.
+func (r *Registry) decodeObject(request *Request, live func() document.Value) (decoded, error) {
+	if r.Unset && mayContainMarker(request.Body.Text) {
+		doc, err := request.Body.Parse()
+		if err != nil {
+			return decoded{}, err
+		}
+		if len(findMarkers(doc, anyMarker)) > 0 {
+			if err := r.checkNoMarkers(request.Body.Text, live(), doc); err != nil {
+				return decoded{}, err
+			}
+		}
+	}
+	return request.decodeObject()
+}
+
+// withoutManaged returns the metadata of an object without managedFields, whose field sets may contain any name.
+func withoutManaged(metadata document.Value) document.Value {
+	if metadata.Kind() != document.Map {
+		return metadata
+	}
+	return metadata.Without("managedFields")
+}
+
+// liveDocument returns the live object of a request at the request's version; absent if there is none or it cannot be read.
+func (r *Registry) liveDocument(ctx context.Context, request *Request) document.Value {
+	live, err := r.newWrite(request, verb{}).load(ctx)
+	if err != nil {
+		return document.Value{}
+	}
+	return live.current.Document
+}
+
+// noObject is an argument of decodeObject for requests without a live object.
+func noObject() document.Value { return document.Value{} }
