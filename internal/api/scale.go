@@ -98,6 +98,20 @@ func (k *Kind) WithScale(obj, scale document.Value) document.Value {
 	return put(obj, document.NewInt(n), at...)
 }
 
+// ReplicasOf returns the replicas field of an object; absent if it has none.
+func (k *Kind) ReplicasOf(obj document.Value) document.Value {
+	return obj.Lookup(k.scalePaths(obj.Get("apiVersion").Text()).Replicas...)
+}
+
+// WithoutReplicas returns an object without its replicas field.
+func (k *Kind) WithoutReplicas(obj document.Value) document.Value {
+	at := k.scalePaths(obj.Get("apiVersion").Text()).Replicas
+	if obj.Lookup(at...).IsAbsent() {
+		return obj
+	}
+	return put(obj, document.Value{}, at...)
+}
+
 // numberAt returns the integer at a path; 0 if the field is absent or null. For other values it returns an error with
 // Kubernetes' text.
 func numberAt(obj document.Value, path []string) (int64, error) {

@@ -96,8 +96,14 @@ func (w *write) mergeApply(ctx context.Context, live *loaded, config decoded) (m
 func (w *write) mergeConfiguration(live *loaded, config decoded) (m merged, err error) {
 	e := w.Endpoint
 	if e.isProjected() {
-		m, err = w.mergeProjected(live, func(before apply.Object) (apply.Result, error) {
-			return e.engine.Apply(before, config.document, w.applyRequest())
+		projection, engine := e.projection, e.engine
+		if w.hasMarkers(config.document) {
+			if projection, engine, err = projection.withMarkers(live.current.Document); err != nil {
+				return m, err
+			}
+		}
+		m, err = w.mergeProjected(live, projection, func(before apply.Object) (apply.Result, error) {
+			return engine.Apply(before, config.document, w.applyRequest())
 		})
 		m.resourceVersion = live.revision()
 		return m, err

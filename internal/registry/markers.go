@@ -66,6 +66,11 @@ func findMarkers(doc document.Value, known func(document.Value) bool) []marker {
 	return found
 }
 
+// hasMarkers reports whether the apply configuration of a request contains unset markers.
+func (w *write) hasMarkers(config document.Value) bool {
+	return w.Unset && mayContainMarker(w.Body.Text) && len(findMarkers(config, anyMarker)) > 0
+}
+
 // anyMarker is an argument of findMarkers that excludes no marker.
 func anyMarker(document.Value) bool { return false }
 
@@ -116,9 +121,9 @@ func markerError(found []marker) error {
 	return status
 }
 
-// decodeObject decodes the body of a create or update request, see Request.decodeObject. It returns a 400 for unset markers
+// decodeUnmarked decodes the body of a create or update request, see Request.decodeObject. It returns a 400 for unset markers
 // that are not in the live object. live is called only if the body may contain markers.
-func (r *Registry) decodeObject(request *Request, live func() document.Value) (decoded, error) {
+func (r *Registry) decodeUnmarked(request *Request, live func() document.Value) (decoded, error) {
 	if r.Unset && mayContainMarker(request.Body.Text) {
 		doc, err := request.Body.Parse()
 		if err != nil {
@@ -150,5 +155,5 @@ func (r *Registry) liveDocument(ctx context.Context, request *Request) document.
 	return live.current.Document
 }
 
-// noObject is an argument of decodeObject for requests without a live object.
+// noObject is an argument of decodeUnmarked for requests without a live object.
 func noObject() document.Value { return document.Value{} }

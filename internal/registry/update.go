@@ -16,7 +16,7 @@ import (
 // Update replaces an object. If it does not exist, Update creates it if the resource allows that (AllowCreateOnUpdate), and
 // returns a 404 otherwise.
 func (r *Registry) Update(ctx context.Context, request *Request) (Result, error) {
-	body, err := r.decodeObject(request, func() document.Value { return r.liveDocument(ctx, request) })
+	body, err := r.decodeUnmarked(request, func() document.Value { return r.liveDocument(ctx, request) })
 	if err != nil {
 		return Result{}, err
 	}
