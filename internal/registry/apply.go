@@ -108,7 +108,13 @@ func (w *write) mergeConfiguration(live *loaded, config decoded) (m merged, err 
 		m.resourceVersion = live.revision()
 		return m, err
 	}
-	result, err := w.applyConfiguration(live.current, config.document)
+	current := live.current
+	if w.hasMarkers(config.document) {
+		if e.isSecret() {
+			current.Document, config.document = w.withTextMarkers(current.Document, config.document)
+		}
+	}
+	result, err := w.applyConfiguration(current, config.document)
 	if err != nil {
 		return m, w.engineError(err)
 	}

@@ -46,7 +46,7 @@ func findMarkers(doc document.Value, known func(document.Value) bool) []marker {
 		if v.Len() == 0 || len(found) == maxMarkers {
 			return
 		}
-		if v.Kind() == document.Map && !v.Get(apply.UnsetMarkerKey).IsAbsent() {
+		if isMarker(v) {
 			if !known(v) {
 				found = append(found, marker{append(fieldset.Path(nil), path...), v})
 			}
@@ -69,6 +69,51 @@ func findMarkers(doc document.Value, known func(document.Value) bool) []marker {
 // hasMarkers reports whether the apply configuration of a request contains unset markers.
 func (w *write) hasMarkers(config document.Value) bool {
 	return w.Unset && mayContainMarker(w.Body.Text) && len(findMarkers(config, anyMarker)) > 0
+}
+
+// unsetMarker is the map {k8s_io__value: unset}.
+var unsetMarker = document.NewMap(document.Field{Name: apply.UnsetMarkerKey, Value: document.NewString(apply.UnsetMarkerValue)})
+
+// withTextMarkers returns a live Secret and an apply configuration in which a marker in stringData or data is in the other one, too,
+// unless the configuration sets the field there. Servers move stringData to data, so that an absence in one of them alone could
+// not be required of the Secret. The live Secret gets the unset fields in stringData, so that field managers that wrote them
+// there are in conflict.
+func (w *write) withTextMarkers(live, config document.Value) (document.Value, document.Value) {
+	data, text := config.Get("data"), config.Get("stringData")
+	if isMarker(text) {
+		w.Warn("stringData: the unset marker has no effect, because the server moves stringData to data; unset data, or single fields of stringData")
+	}
+	mirroredData, mirroredText := withMarkersOf(data, text), withMarkersOf(text, data)
+	config = config.With("data", mirroredData).With("stringData", mirroredText)
+	var written []document.Field
+	for name, value := range mirroredText.Fields() {
+		if isMarker(value) && !live.Lookup("data", name).IsAbsent() {
+			written = append(written, document.Field{Name: name, Value: document.NewString("")})
+		}
+	}
+	if len(written) > 0 {
+		live = live.With("stringData", document.NewMap(written...))
+	}
+	return live, config
+}
+
+// withMarkersOf returns a map of a configuration with the markers of another map at the fields that it lacks. It returns other
+// values unchanged.
+func withMarkersOf(m, other document.Value) document.Value {
+	if isMarker(m) || m.Kind() != document.Map && !m.IsAbsent() || isMarker(other) || other.Kind() != document.Map {
+		return m
+	}
+	for name, value := range other.Fields() {
+		if isMarker(value) && m.Get(name).IsAbsent() {
+			m = m.With(name, unsetMarker)
+		}
+	}
+	return m
+}
+
+// isMarker reports whether a value is a map with the field k8s_io__value.
+func isMarker(v document.Value) bool {
+	return v.Kind() == document.Map && !v.Get(apply.UnsetMarkerKey).IsAbsent()
 }
 
 // anyMarker is an argument of findMarkers that excludes no marker.
