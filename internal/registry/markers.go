@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,6 +12,7 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
 )
 
 // Unset markers outside of apply
@@ -114,6 +116,50 @@ func withMarkersOf(m, other document.Value) document.Value {
 // isMarker reports whether a value is a map with the field k8s_io__value.
 func isMarker(v document.Value) bool {
 	return v.Kind() == document.Map && !v.Get(apply.UnsetMarkerKey).IsAbsent()
+}
+
+// markerDepth returns the length of the shortest prefix of a path at which an apply configuration has an unset marker; 0 if there
+// is none.
+func markerDepth(config document.Value, t *schema.Type, path fieldset.Path) int {
+	v := config
+	for i, e := range path {
+		switch {
+		case e.Kind() == fieldset.FieldName && v.Kind() == document.Map:
+			v = v.Get(e.Name())
+			if t != nil && t.Map != nil {
+				t, _ = t.Map.TypeOf(e.Name())
+			} else {
+				t = nil
+			}
+		case e.Kind() == fieldset.Key && v.Kind() == document.List && t != nil && t.List != nil:
+			v, t = itemWithKeys(v, t.List.Keys, e), t.List.Item
+		default:
+			return 0
+		}
+		if isMarker(v) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// itemWithKeys returns the item of a list in a configuration that a path element selects; absent if there is none. A key that
+// the item omits has its default.
+func itemWithKeys(list document.Value, keys []schema.Key, e fieldset.Element) document.Value {
+	for _, item := range list.Items() {
+		matches := true
+		for _, selected := range e.KeyFields() {
+			value := item.Get(selected.Name)
+			if i := slices.IndexFunc(keys, func(k schema.Key) bool { return k.Name == selected.Name }); i >= 0 && (value.IsAbsent() || value.IsNull()) {
+				value = keys[i].Default
+			}
+			matches = matches && document.Equal(value, selected.Value)
+		}
+		if matches {
+			return item
+		}
+	}
+	return document.Value{}
 }
 
 // anyMarker is an argument of findMarkers that excludes no marker.
