@@ -111,7 +111,7 @@ func newFamilies(registry *prometheus.Registry) families {
 			"Duration of policy validations that failed.", policyLabels, policyBuckets),
 
 		entries: r.counters("cadastre_managed_fields_entries_total",
-			"Managed fields entries that were repaired, dropped, or kept although they should have changed.", []string{"outcome"}),
+			"Managed fields entries that were repaired, dropped, kept although they should have changed, or reduced because a changed schema lacks fields.", []string{"outcome"}),
 		dropped: r.counters("cadastre_managed_fields_dropped_requests_total",
 			"Requests whose responses omit managedFields at the request of the client.", shortLabels),
 		commits: r.counters("cadastre_store_commits_total", "Commits to the store, by result.", []string{"result"}),

@@ -84,10 +84,11 @@ const (
 	Repaired EntryOutcome = iota // the entry was completed, or converted to the API version of the write
 	Dropped                      // the entry was removed, because it cannot be decoded
 	Kept                         // the entry was left unchanged, because it cannot be converted
+	Reduced                      // the entry lost fields, because a changed schema does not have them
 )
 
 // entryOutcomes are the values of the label outcome.
-var entryOutcomes = [...]string{Repaired: "repaired", Dropped: "dropped", Kept: "kept"}
+var entryOutcomes = [...]string{Repaired: "repaired", Dropped: "dropped", Kept: "kept", Reduced: "reduced"}
 
 // ManagedFields adds a number of managed fields entries to the counter of an outcome.
 func (m *Metrics) ManagedFields(outcome EntryOutcome, entries int) {
