@@ -90,6 +90,20 @@ const (
 // entryOutcomes are the values of the label outcome.
 var entryOutcomes = [...]string{Repaired: "repaired", Dropped: "dropped", Kept: "kept", Reduced: "reduced"}
 
+// Feature records whether a feature gate is enabled. stage is ALPHA, BETA or "" as in Kubernetes.
+func (m *Metrics) Feature(name, stage string, enabled bool) {
+	value := 0.0
+	if enabled {
+		value = 1
+	}
+	m.families.features.WithLabelValues(name, stage).Set(value)
+}
+
+// UnsetApply counts an apply request whose configuration contains unset markers.
+func (m *Metrics) UnsetApply(group, version, resource, subresource string) {
+	m.families.unset.WithLabelValues(group, version, resource, subresource).Inc()
+}
+
 // ManagedFields adds a number of managed fields entries to the counter of an outcome.
 func (m *Metrics) ManagedFields(outcome EntryOutcome, entries int) {
 	m.entries[outcome].Add(float64(entries))

@@ -24,6 +24,9 @@ func (r *Registry) Apply(ctx context.Context, request *Request) (Result, error) 
 					return merged{}, err
 				}
 				config = &first
+				if e := request.Endpoint; w.hasMarkers(first.document) {
+					w.Metrics.UnsetApply(e.Kind.Group, e.Version, e.Kind.Resource, e.Subresource)
+				}
 			}
 			return w.mergeApply(ctx, live, *config)
 		},
