@@ -35,3 +35,18 @@ func TestUnsetCreated(t *testing.T) {
 	s.apply("m1", `{number: {k8s_io__value: unset}, map: {a: 1}}`)
 	s.want(`{map: {a: 1}, text: z}`)
 }
+
+// TestUnsetInRemovedItem: when a list item is removed, the absences of its fields go with it, also those of other managers.
+func TestUnsetInRemovedItem(t *testing.T) {
+	s := newScript(t)
+	s.apply("m1", `{items: [{name: a, value: {k8s_io__value: unset}}, {name: b, value: {k8s_io__value: unset}}], number: {k8s_io__value: unset}}`)
+	s.apply("m2", `items: [{name: a}]`)
+	s.force("m3", `items: [{name: a, k8s_io__value: unset}]`)
+	s.want(`items: [{name: b}]`)
+	s.wantOwners(`m1 .items[name="b"]{,.name,.value} .number`, `m3 .items[name="a"]`)
+	config, err := s.fast.Extract(s.live, Request{Manager: "m1", Version: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.noOp("m1", config.JSON())
+}

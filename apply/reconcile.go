@@ -158,7 +158,9 @@ func rekeyedElement(e fieldset.Element, item document.Value, before, now *schema
 		return e, false
 	case item.IsAbsent():
 		item = withKeys(document.NewMap(), e)
-		if slices.ContainsFunc(now.List.Keys, func(k schema.Key) bool { return keyValue(k, item).IsAbsent() }) {
+		isKnown := func(k schema.Key) bool { return !item.Get(k.Name).IsAbsent() }
+		isMissing := func(k schema.Key) bool { return keyValue(k, item).IsAbsent() }
+		if !slices.ContainsFunc(now.List.Keys, isKnown) || slices.ContainsFunc(now.List.Keys, isMissing) {
 			return e, false
 		}
 	case item.Kind() != document.Map:

@@ -160,7 +160,7 @@ func restrict(s, existing fieldset.Set, t *schema.Type, absences bool) fieldset.
 		switch {
 		case !below.IsEmpty():
 			out.Push(e, s.Member(i), restrict(s.Child(i), below, child, absences))
-		case member:
+		case member && (!absences || child == nil || isLeaf(child) || s.Child(i).IsEmpty()):
 			out.Push(e, true, fieldset.Set{})
 		case absences && child != nil && isLeaf(child):
 			out.Push(e, true, fieldset.Set{})
