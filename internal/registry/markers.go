@@ -194,6 +194,15 @@ func (r *Registry) checkNoMarkers(text string, live document.Value, documents ..
 	return nil
 }
 
+// checkPatchMarkers is checkNoMarkers for the body of a merge patch, in which null removes the field k8s_io__value.
+func (r *Registry) checkPatchMarkers(text string, live, body document.Value) error {
+	if !r.Unset || !mayContainMarker(text) || body.Kind() != document.Map {
+		return nil
+	}
+	isStored := storedMarkers(live)
+	return markerError(findMarkers(body, func(v document.Value) bool { return v.Get(apply.UnsetMarkerKey).IsNull() || isStored(v) }))
+}
+
 // markerError returns the 400 for unset markers outside of apply; nil if there are none.
 func markerError(found []marker) error {
 	if len(found) == 0 {

@@ -47,10 +47,8 @@ func (w *write) mergePatch(live *loaded, patch Patch, body document.Value) (m me
 	if err != nil {
 		return m, err
 	}
-	if body.Kind() == document.Map {
-		if err := w.checkNoMarkers(w.Body.Text, object, body); err != nil {
-			return m, err
-		}
+	if err := w.checkPatchMarkers(w.Body.Text, object, body); err != nil {
+		return m, err
 	}
 	patched, err := patch(object, body)
 	if err != nil {
