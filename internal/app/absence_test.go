@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/ownership"
 	"github.com/cadastre/cadastre/schema"
 )
@@ -431,17 +431,9 @@ func (h *absenceHistory) define(t *testing.T, method string) {
 		h.client.in(t).call(method, definitions+"/things."+h.group(), text, "Content-Type: "+mergeType).want(200)
 	}
 	probe := fmt.Sprintf(`{"apiVersion":"%s/v2","kind":"Thing","metadata":{"name":"probe"},"spec":{"g%d":"x"}}`, h.group(), h.generation)
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		answer := h.client.apply("/apis/"+h.group()+"/v2/things/probe?dryRun=All", "probe", probe)
-		if answer.code < 300 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("seed %d: the definition is not served: %s", h.seed, answer.text)
-		}
-		time.Sleep(time.Millisecond)
-	}
+	testwait.For(t, "the definition is served", func() bool {
+		return h.client.apply("/apis/"+h.group()+"/v2/things/probe?dryRun=All", "probe", probe).code < 300
+	})
 }
 
 func (h *absenceHistory) send(t *testing.T, method, version, subresource, body, contentType string) int {

@@ -18,7 +18,7 @@ import (
 // Unset markers outside of apply
 //
 // Only apply has unset markers. Create, update and all patches return a 400 if they would store a map with the field
-// k8s_io__value, for all kinds alike and also inside of fields without a schema: stored, such a map could not be told from a
+// k8s_io__value, for all kinds alike and also inside of fields without a schema: stored, such a map would look like a
 // marker when a client extracts its configuration. Maps that are stored already, for instance because the feature gate was
 // disabled when they were written, may be written back.
 
@@ -178,7 +178,7 @@ func storedMarkers(live document.Value) func(document.Value) bool {
 }
 
 // checkNoMarkers returns a 400 if documents contain a map with the field k8s_io__value that the live object does not contain.
-// text is the body of the request, which tells cheaply that there is none.
+// text is the body of the request; most bodies contain neither the field name nor an escape and are not searched.
 func (r *Registry) checkNoMarkers(text string, live document.Value, documents ...document.Value) error {
 	if !r.Unset || !mayContainMarker(text) {
 		return nil
