@@ -53,6 +53,7 @@ package apply
 //	intent.go          intent: the merged document and the field set of a configuration
 //	  validate.go      validation against the topology
 //	  unset.go         unset markers
+//	  created.go       unset markers at fields that the server sets when it creates an object
 //	  fields.go        the field set of a document
 //	  merge.go         merging a configuration into the live document
 //	  walk.go          validation, field set and merge in one pass; walkitems.go for lists

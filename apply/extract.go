@@ -18,7 +18,8 @@ var ErrNoManagedFields = errors.New("the object has no managedFields; read it ag
 // configuration changes nothing. It contains the live values of these fields, the keys of list items, and unset markers
 // for owned fields that are absent. The configuration is at the version of the manager's entry. For a manager without
 // an Apply entry, it contains only apiVersion, kind, name and namespace. Extract returns [ErrNoManagedFields] if the
-// object has no entries, an [*EntryError] if managedFields can't be decoded, and an error that wraps [ErrVersionGone]
+// object has no entries, an [*InvalidError] if Options.Unset is set and an extracted value is a map with the field
+// [UnsetMarkerKey], because applying it would remove the value, an [*EntryError] if managedFields can't be decoded, and an error that wraps [ErrVersionGone]
 // if the version of the request or of the entry no longer exists.
 func (e *Engine) Extract(live Object, r Request) (document.Value, error) {
 	if len(live.Entries) == 0 {
@@ -49,7 +50,11 @@ func (e *Engine) Extract(live Object, r Request) (document.Value, error) {
 		return document.Value{}, fmt.Errorf("extract the fields of manager %q: %w", r.Manager, err)
 	}
 	x := extractor{markers: e.options.Unset}
-	return withIdentity(x.fields(doc.t.Map, doc.doc, fields), doc.doc), nil
+	config := withIdentity(x.fields(doc.t.Map, doc.doc, fields), doc.doc)
+	if len(x.problems) > 0 {
+		return document.Value{}, &InvalidError{Fields: x.problems}
+	}
+	return config, nil
 }
 
 // withIdentity returns the configuration with the apiVersion, kind, name and namespace of the document doc.
@@ -72,6 +77,7 @@ func withIdentity(config, doc document.Value) document.Value {
 
 // extractor builds a configuration from the fields of a document that a field set contains.
 type extractor struct {
+	validator
 	docs    fastdoc.Builder
 	markers bool // whether to add unset markers for owned fields that are absent
 }
@@ -103,7 +109,15 @@ func (x *extractor) value(t *schema.Type, v document.Value, below fieldset.Set) 
 	case isList, v.IsAbsent() && t.List != nil && t.List.Relationship != schema.Atomic:
 		return x.nonEmpty(v, below, x.items(t.List, v, below))
 	}
+	if x.markers && mayContainMarker(v) {
+		x.rejectMarker()
+	}
 	return v
+}
+
+// rejectMarker adds a problem for a stored value that a configuration cannot contain.
+func (x *extractor) rejectMarker() {
+	x.addProblem("expected a value without the field %s, received a stored map with this field; applying it would remove the value; change it by an update", UnsetMarkerKey)
 }
 
 // nonEmpty returns extracted, the part of the live container v that the manager owns. It returns an absent value if
@@ -120,8 +134,14 @@ func (x *extractor) fields(m *schema.Map, v document.Value, set fieldset.Set) do
 	mark := x.docs.Mark()
 	for i := range set.Len() {
 		if name := set.Element(i); name.Kind() == fieldset.FieldName {
+			x.path = append(x.path, name)
 			t, _ := m.TypeOf(name.Name())
-			x.docs.Push(name.Name(), x.value(t, v.Get(name.Name()), set.Child(i)))
+			field := v.Get(name.Name())
+			if x.markers && name.Name() == UnsetMarkerKey && !field.IsAbsent() {
+				x.rejectMarker()
+			}
+			x.docs.Push(name.Name(), x.value(t, field, set.Child(i)))
+			x.path = x.path[:len(x.path)-1]
 		}
 	}
 	return x.docs.Map(mark)
@@ -135,7 +155,9 @@ func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) do
 	for i, e := range present {
 		below, member := set.Below(e)
 		if member || !below.IsEmpty() {
+			x.path = append(x.path, e)
 			x.docs.Push("", x.item(l, v.At(i), below))
+			x.path = x.path[:len(x.path)-1]
 		}
 	}
 	found := newElementIndex(present)
@@ -151,6 +173,9 @@ func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) do
 // item returns the owned fields and the keys of the list item v, as a map. Keys that equal their default are omitted.
 func (x *extractor) item(l *schema.List, v document.Value, below fieldset.Set) document.Value {
 	if l.Relationship != schema.Keyed || l.Item.Map == nil || l.Item.Map.Atomic {
+		if x.markers && mayContainMarker(v) {
+			x.rejectMarker()
+		}
 		return v
 	}
 	extracted := x.fields(l.Item.Map, v, below)

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
@@ -172,5 +173,33 @@ func TestExtractWithoutUnsetOption(t *testing.T) {
 	s.fast = mustEngine(Options{})
 	if got := s.extract("me"); !document.Equal(got, parse(`text: x`)) {
 		t.Errorf("Extract() = %v, want only text: x", got)
+	}
+}
+
+// TestExtractStoredMarkers: stored data that looks like an unset marker, which was written while markers were disabled, is never
+// extracted as a marker.
+func TestExtractStoredMarkers(t *testing.T) {
+	for _, doc := range []string{
+		`free: {a: {k8s_io__value: unset}}`,
+		`free: {k8s_io__value: unset}`,
+		`map: {k8s_io__value: 1}`,
+		`{items: [{name: a, tags: [x]}], free: {list: [{b: {k8s_io__value: other}}]}}`,
+	} {
+		off := newScript(t, Options{})
+		off.oracle = nil
+		off.apply("m1", doc)
+		off.apply("m2", `number: 1`)
+		on := mustEngine(Options{Unset: true})
+		_, err := on.Extract(off.live, Request{Manager: "m1", Version: "v1"})
+		var invalid *InvalidError
+		if !errors.As(err, &invalid) || !strings.Contains(err.Error(), "applying it would remove the value") || len(invalid.Fields[0].Path) == 0 {
+			t.Errorf("Extract() of %s: %v, want an InvalidError with the path", doc, err)
+		}
+		if config, err := on.Extract(off.live, Request{Manager: "m2", Version: "v1"}); err != nil || config.Get("number").Text() != "1" {
+			t.Errorf("Extract() of another manager: %v, %v, want number: 1", config, err)
+		}
+		if config, err := off.fast.Extract(off.live, Request{Manager: "m1", Version: "v1"}); err != nil || !mayContainMarker(config) {
+			t.Errorf("Extract() with markers disabled: %v, %v, want the stored data", config, err)
+		}
 	}
 }

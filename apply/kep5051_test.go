@@ -261,6 +261,16 @@ func TestUnsetKeys(t *testing.T) {
 		s.noOp("m2", `ports: [{port: 53, protocol: TCP, k8s_io__value: unset}]`)
 		s.conflict("m1", `ports: [{port: 53}, {port: 53, protocol: UDP}]`, `.ports[port=53,protocol="TCP"] m2`)
 	})
+	t.Run("null for a defaulted key", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", `ports: [{port: 53, protocol: UDP}, {port: 53, protocol: TCP}]`)
+		s.force("m2", `ports: [{port: 53, protocol: null, k8s_io__value: unset}]`)
+		s.want(`ports: [{port: 53, protocol: UDP}]`)
+		s.wantOwners(`m1 .ports[port=53,protocol="UDP"]{,.port,.protocol}`, `m2 .ports[port=53,protocol="TCP"]`)
+		s.invalid("m3", `ports: [{port: 53, protocol: null, k8s_io__value: unset}, {port: 53, protocol: TCP}]`,
+			[]string{`.ports[port=53,protocol="TCP"]`}, "index 0", "index 1")
+		s.invalid("m3", `ports: [{port: null, k8s_io__value: unset}]`, []string{`.ports[port=null,protocol="TCP"]`}, "key port, received null")
+	})
 	t.Run("live item without the defaulted key", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `ports: [{port: 53, alias: dns}]`)

@@ -263,14 +263,46 @@ func (managed *managedFields) dropEntry(i int) (all fieldset.Set, err error) {
 	return managed.fields(i)
 }
 
-// lostFields returns two subsets of the i-th entry's field set: all contains the fields that were added, modified or
-// removed; conflicting is the subset of all that conflicts.
+// lostFields returns as all the fields of the i-th entry that were changed or removed, with the absences inside of removed list
+// items, and as conflicting the subset of all that conflicts.
 func (managed *managedFields) lostFields(i int, changes changesAtVersion) (conflicting, all fieldset.Set, err error) {
 	if conflicting, err = managed.intersection(i, changes.conflicting); err != nil {
 		return conflicting, all, err
 	}
 	removed, err := managed.intersection(i, changes.tracked.Removed)
-	return conflicting, conflicting.Union(removed), err
+	if err != nil {
+		return conflicting, all, err
+	}
+	if items := itemsIn(changes.tracked.Removed); managed.engine.options.Unset && !items.IsEmpty() {
+		// An absence inside of a removed list item goes with the item: an applier could not require it without creating the
+		// item.
+		set, err := managed.fields(i)
+		if err != nil {
+			return conflicting, all, err
+		}
+		removed = removed.Union(set.Covered(items))
+	}
+	return conflicting, conflicting.Union(removed), nil
+}
+
+// itemsIn returns the members of a field set that are list items.
+func itemsIn(s fieldset.Set) fieldset.Set {
+	var b fastset.Builder
+	return addItems(&b, s)
+}
+
+// addItems is the recursive part of itemsIn.
+func addItems(b *fastset.Builder, s fieldset.Set) fieldset.Set {
+	mark := b.Mark()
+	for i := range s.Len() {
+		e := s.Element(i)
+		if isItem := s.Member(i) && e.Kind() != fieldset.FieldName; isItem {
+			b.Push(e, true, fieldset.Set{})
+		} else {
+			b.Push(e, false, addItems(b, s.Child(i)))
+		}
+	}
+	return b.Set(mark)
 }
 
 // removeFields removes losses[i] from the field set of the i-th entry, for every i.

@@ -95,7 +95,8 @@ func isDeduced(m *schema.Map) bool {
 // a granular map or list has become atomic, a manager that owned a part becomes an owner of the whole; Apply and Update
 // do this, too. Where an atomic map or list has become granular, a manager that owned the whole becomes an owner of all
 // its fields; this requires the former schema. If the keys of a list changed, the field sets identify its items by the
-// new keys. Reconcile returns an [*EntryError] if a field set can't be decoded.
+// new keys; an item that the object lacks, because an unset marker removed it, gets the new keys if its former keys and
+// the defaults of the new ones contain them, and otherwise keeps its former keys. Reconcile returns an [*EntryError] if a field set can't be decoded.
 func Reconcile(o Object, version string, before, now *schema.Type) (Object, error) {
 	entries := slices.Clone(o.Entries)
 	for i, entry := range entries {
@@ -153,7 +154,17 @@ func expandSet(s fieldset.Set, doc document.Value, before, now *schema.Type) fie
 // rekeyedElement returns the path element of item with the keys of the new schema, now. ok is false if the keys of the
 // list did not change, or if item does not contain the new keys.
 func rekeyedElement(e fieldset.Element, item document.Value, before, now *schema.Type) (key fieldset.Element, ok bool) {
-	if e.Kind() != fieldset.Key || item.Kind() != document.Map || !isListMap(before) || !isListMap(now) || sameKeys(before.List, now.List) {
+	switch {
+	case e.Kind() != fieldset.Key || !isListMap(before) || !isListMap(now) || sameKeys(before.List, now.List):
+		return e, false
+	case item.IsAbsent():
+		item = withKeys(document.NewMap(), e)
+		isKnown := func(k schema.Key) bool { return !item.Get(k.Name).IsAbsent() }
+		isMissing := func(k schema.Key) bool { return keyValue(k, item).IsAbsent() }
+		if !slices.ContainsFunc(now.List.Keys, isKnown) || slices.ContainsFunc(now.List.Keys, isMissing) {
+			return e, false
+		}
+	case item.Kind() != document.Map:
 		return e, false
 	}
 	return elementOf(now.List, item)

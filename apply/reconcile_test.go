@@ -110,6 +110,9 @@ types:
 			`{"f:items":{"k:{\"name\":\"a\"}":{"f:items":{"k:{\"name\":\"b\"}":{".":{},"f:name":{}}}}}}`,
 			`{"f:items":{"k:{\"id\":\"1\"}":{"f:items":{"k:{\"id\":\"2\"}":{".":{},"f:name":{}}}}}}`},
 		{"item does not exist", "name", "id", `{items: []}`, `{"f:items":{"k:{\"name\":\"a\"}":{}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{}}}`},
+		{"additional key with a default, item does not exist", "name", "name, id", `{items: []}`, `{"f:items":{"k:{\"name\":\"a\"}":{}}}`, `{"f:items":{"k:{\"id\":\"9\",\"name\":\"a\"}":{}}}`},
+		{"additional key without a default, item does not exist", "id", "name, id", `{items: []}`, `{"f:items":{"k:{\"id\":\"1\"}":{}}}`, `{"f:items":{"k:{\"id\":\"1\"}":{}}}`},
+		{"fewer keys, item does not exist", "name, id", "name", `{items: []}`, `{"f:items":{"k:{\"id\":\"1\",\"name\":\"a\"}":{}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{}}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			object := Object{Document: parse(c.doc), Entries: []Entry{{Manager: "m1", Operation: Apply, APIVersion: "v1", FieldsV1: c.was}}}

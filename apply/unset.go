@@ -128,7 +128,11 @@ func (s *markerSplitter) checkMarker(t *schema.Type, v document.Value, keys []sc
 			s.addProblem("expected a value for the key %s, received an unset marker; a key can't be unset", name)
 			continue
 		}
-		if child, _ := fieldType(t, name); !sibling.IsNull() && !acceptsScalar(child, sibling.Kind()) {
+		if sibling.IsNull() {
+			s.addProblem("expected a value for the key %s, received null; set the key of the item to unset", name)
+			continue
+		}
+		if child, _ := fieldType(t, name); !acceptsScalar(child, sibling.Kind()) {
 			s.addProblem("expected %s for the key %s, received %s", scalarNames[child.Scalar], name, describe(sibling))
 		}
 	}
@@ -162,6 +166,7 @@ func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value 
 
 // items returns the granular list v without its markers, or an absent value if nothing remains.
 func (s *markerSplitter) items(l *schema.List, v document.Value) document.Value {
+	v = withoutNullKeys(l, v)
 	items := s.uniqueElements(l, v)
 	at := len(s.path)
 	docs := s.docs.Mark()
@@ -182,6 +187,34 @@ func (s *markerSplitter) items(l *schema.List, v document.Value) document.Value 
 		return document.Value{} // the container contained nothing but unset markers
 	}
 	return s.docs.ListIf(changed, docs, v)
+}
+
+// withoutNullKeys returns a list whose items that are markers omit the keys that are null and have a default, so that these
+// keys have their default (KEP-5051). The list is returned unchanged if there is no such item.
+func withoutNullKeys(l *schema.List, v document.Value) document.Value {
+	var items []document.Value
+	for i, item := range v.Items() {
+		if !isUnsetMarker(item) {
+			continue
+		}
+		for _, key := range l.Keys {
+			if key.Default.IsAbsent() || !item.Get(key.Name).IsNull() {
+				continue
+			}
+			if items == nil {
+				items = make([]document.Value, v.Len())
+				for j := range items {
+					items[j] = v.At(j)
+				}
+			}
+			item = item.Without(key.Name)
+			items[i] = item
+		}
+	}
+	if items == nil {
+		return v
+	}
+	return document.NewList(items...)
 }
 
 // rejectMarkedKeys adds a problem for each key of a list item whose value is a marker.

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -44,7 +46,7 @@ func TestMain(m *testing.M) {
 // whether the server supports the Accept parameter drop; released versions of Kubernetes do not support it.
 func startServer(t *testing.T, drop bool) *rest.Config {
 	t.Helper()
-	s, err := app.Start(t.Context(), app.Config{Address: "127.0.0.1:0", Drop: drop, Log: slog.New(slog.DiscardHandler)})
+	s, err := app.Start(t.Context(), app.Config{Address: "127.0.0.1:0", Drop: drop, Unset: true, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,6 +251,74 @@ func TestExtract(t *testing.T) {
 	_, err = client.Extract(deployments(client.WithoutManagedFields(config)), "me", appsac.ExtractDeployment)
 	if none := (*client.NoManagedFieldsError)(nil); !errors.As(err, &none) || none.Name != "web" {
 		t.Errorf("Extract() without managedFields: error = %v, want a NoManagedFieldsError for web", err)
+	}
+}
+
+// TestExtractAbsences checks that Extract returns unset markers for absent fields that the manager owns if the type of the
+// configuration can contain them, and otherwise an error.
+func TestExtractAbsences(t *testing.T) {
+	config := startServer(t, true)
+	config.ContentType, config.AcceptContentTypes = "application/json", "application/json"
+	all := kubernetes.NewForConfigOrDie(config).AppsV1().Deployments("default")
+	send := func(manager, subresource, body string) *appsv1.Deployment {
+		t.Helper()
+		body = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},` + body + `}`
+		var more []string
+		if subresource != "" {
+			more = []string{subresource}
+		}
+		d, err := all.Patch(t.Context(), "web", types.ApplyPatchType, []byte(body), metav1.PatchOptions{FieldManager: manager}, more...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	send("me", "", `"spec":{"replicas":3,"paused":false,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b","c":{"k8s_io__value":"unset"}}},`+
+		`"spec":{"nodeSelector":{},"hostname":{"k8s_io__value":"unset"},"containers":[{"name":"c","image":"i"},{"name":"d","k8s_io__value":"unset"}]}}}`)
+	send("defaulted", "", `"spec":{"revisionHistoryLimit":{"k8s_io__value":"unset"}}`)
+	object := send("me", "status", `"status":{"observedGeneration":1}`)
+
+	_, err := client.Extract(object, "me", appsac.ExtractDeployment)
+	want := `.spec.template.metadata.labels.c .spec.template.spec.hostname .spec.template.spec.containers[name="d"]`
+	if absent := (*client.AbsentFieldsError)(nil); !errors.As(err, &absent) || strings.Join(absent.Paths, " ") != want || !strings.Contains(err.Error(), `default/web: expected`) {
+		t.Errorf("Extract() = %v, want an AbsentFieldsError for %s", err, want)
+	}
+	if status, err := client.Extract(object, "me", appsac.ExtractDeploymentStatus); err != nil || status.Status == nil || *status.Status.ObservedGeneration != 1 {
+		t.Errorf("Extract() of the status = %v, %v, want observedGeneration 1", status, err)
+	}
+	if defaulted, err := client.Extract(object, "defaulted", appsac.ExtractDeployment); err != nil || *defaulted.Spec.RevisionHistoryLimit != 10 {
+		t.Errorf("Extract() of an unset field with a default = %v, %v, want the default", defaulted, err)
+	}
+
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content["apiVersion"], content["kind"] = "apps/v1", "Deployment"
+	untyped := func(d *unstructured.Unstructured, manager string) (*unstructured.Unstructured, error) {
+		typed := &appsv1.Deployment{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(d.Object, typed); err != nil {
+			return nil, err
+		}
+		extracted, err := appsac.ExtractDeployment(typed, manager)
+		if err != nil {
+			return nil, err
+		}
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(extracted)
+		return &unstructured.Unstructured{Object: content}, err
+	}
+	applied, err := client.Extract(&unstructured.Unstructured{Object: content}, "me", untyped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(applied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`"labels":{"a":"b","c":{"k8s_io__value":"unset"}}`, `{"k8s_io__value":"unset","name":"d"}`, `"hostname":{"k8s_io__value":"unset"}`} {
+		if !strings.Contains(string(text), part) {
+			t.Errorf("Extract() = %s, want it to contain %s", text, part)
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ package client
 //
 //	config.go     WithoutManagedFields, OptOutOnRequest, OptOut, and the feature gate
 //	informer.go   OptOutListerWatcher
-//	extract.go    Extract
+//	extract.go    Extract; extractabsent.go: fields whose absence the field manager owns
 //	unset.go      Unset
 //	transport.go  the http.RoundTripper that changes requests and responses
 //	accept.go     the parameter drop of the Accept header

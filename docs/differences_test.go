@@ -275,3 +275,10 @@ func TestDifferenceServerUnsets(t *testing.T) {
 	}
 	c.apply("c", "bob", `"data":{"a":"3"}`).want(409).wantText("alice", "the field is absent")
 }
+
+// Kubernetes: a map with the field k8s_io__value is data outside of apply, too.
+func TestDifferenceMarkersOutsideOfApply(t *testing.T) {
+	c := newClient(t)
+	c.call("POST", configMaps, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"k8s_io__value":"x"}}`).want(400).wantText(".data: expected a value, received an unset marker")
+	c.call("POST", configMaps, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"k8s_io__value"}}`).want(201)
+}

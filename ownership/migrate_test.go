@@ -149,6 +149,27 @@ spec: {size: 1, color: red, newName: x, parts: [{name: a, count: 1}]}`)
 			t.Errorf("Lost =\n%swant\n%s", got, want)
 		}
 	})
+	t.Run("absences that an applier owns are lost, except below metadata", func(t *testing.T) {
+		o := readYAML(t, `
+apiVersion: example.com/v2
+metadata: {labels: {here: x}}
+spec: {size: 1}`)
+		o.Entries = []apply.Entry{
+			newEntry(t, "ci/Apply@example.com/v2", "spec.size"),
+			newEntry(t, "old/Apply@example.com/v1", "spec.size", "spec.gone", "metadata.labels.here", "metadata.labels.gone"),
+		}
+		result, err := Migrate(o, migration)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "ci/Apply@example.com/v2: .metadata.labels.gone .metadata.labels.here .spec.size\n"
+		if got := formatEntries(t, result.Entries); got != want {
+			t.Errorf("Entries =\n%swant\n%s", got, want)
+		}
+		if got := result.Moves[0].Lost.String(); got != ".spec.gone\n" {
+			t.Errorf("Lost = %s, want .spec.gone", got)
+		}
+	})
 	t.Run("an owned map is replaced by its fields", func(t *testing.T) {
 		o := readYAML(t, `
 apiVersion: example.com/v2

@@ -31,7 +31,7 @@ type Move struct {
 	// Gained are the released fields that the receiving entry did not own before. It is empty if no entry receives them.
 	Gained fieldset.Set
 	// Lost are the released fields that the receiving entry does not get, because the object does not have them at the API
-	// version of that entry.
+	// version of that entry. They include absences that the releasing entry of another version owned, except below metadata.
 	Lost fieldset.Set
 }
 
@@ -125,14 +125,26 @@ func receiveFields(o apply.Object, receiver apply.Entry, moves []Move) (apply.En
 			if version != receiver.APIVersion {
 				return receiver, &OtherVersionError{Entry: receiver, Received: version}
 			}
-			moved = restrictToObject(o, moved)
-			moves[i].Lost = m.Fields.Difference(existingFields(o.Document, m.Fields))
+			absent := metadataAbsences(o, m)
+			moved = restrictToObject(o, moved).Union(absent)
+			moves[i].Lost = m.Fields.Difference(existingFields(o.Document, m.Fields)).Difference(absent)
 		}
 		moves[i].Gained = gainedFields(m.Fields, moved.Difference(owned))
 		all = all.Union(moved)
 	}
 	receiver.FieldsV1 = all.FieldsV1()
 	return receiver, nil
+}
+
+// metadataAbsences returns the fields of a move below metadata that the object does not have and that an applier owned, because
+// it required their absence with unset markers. The fields of metadata are the same at all versions; absences of other fields cannot
+// be moved to another version, because they have no value that a conversion would move.
+func metadataAbsences(o apply.Object, m Move) fieldset.Set {
+	if m.From.Operation != apply.Apply {
+		return fieldset.Set{}
+	}
+	inMetadata := m.Fields.Covered(fieldset.New(fieldset.Names("metadata")))
+	return inMetadata.Difference(existingFields(o.Document, inMetadata))
 }
 
 // gainedFields returns the subset of the released fields that the receiver's entry did not own before. added contains the

@@ -106,6 +106,20 @@ func (k *Kind) DefaultReplicas(obj document.Value, setDefaults func(document.Val
 	return setDefaults(put(obj, document.Value{}, at...)).Lookup(at...)
 }
 
+// ReplicasOf returns the replicas field of an object; absent if it has none.
+func (k *Kind) ReplicasOf(obj document.Value) document.Value {
+	return obj.Lookup(k.scalePaths(obj.Get("apiVersion").Text()).Replicas...)
+}
+
+// WithoutReplicas returns an object without its replicas field.
+func (k *Kind) WithoutReplicas(obj document.Value) document.Value {
+	at := k.scalePaths(obj.Get("apiVersion").Text()).Replicas
+	if obj.Lookup(at...).IsAbsent() {
+		return obj
+	}
+	return put(obj, document.Value{}, at...)
+}
+
 // numberAt returns the integer at path in obj; 0 if the field is absent or null. For a value that is not an integer it returns
 // an error with Kubernetes' text.
 func numberAt(obj document.Value, path []string) (int64, error) {

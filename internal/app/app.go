@@ -149,6 +149,8 @@ func (s *Server) start(ctx context.Context) error {
 	}
 	s.authorizer = s.rbac.Union(s.config.Authorizers...)
 	counted := metrics.New()
+	counted.Feature("ServerSideApplyUnsettingFields", "BETA", s.config.Unset)
+	counted.Feature("ManagedFieldsOptOut", "BETA", s.config.Drop)
 	if err := s.newAdmission(resources, counted); err != nil {
 		return err
 	}

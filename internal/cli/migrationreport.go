@@ -208,14 +208,13 @@ func (r result) text(manager string) string {
 	for _, m := range r.moves {
 		fmt.Fprintf(&w, "%s: %s: %s -> %s Apply: %d %s, %d newly owned\n", index, r.outcome, entryName(m.From), manager,
 			m.Fields.Size(), plural(m.Fields.Size(), "field", "fields"), m.Gained.Size())
-		if r.outcome != wouldMigrate {
-			continue
-		}
-		for path := range m.Fields.All() {
-			fmt.Fprintf(&w, "  %s\n", formatPath(path))
+		if r.outcome == wouldMigrate {
+			for path := range m.Fields.All() {
+				fmt.Fprintf(&w, "  %s\n", formatPath(path))
+			}
 		}
 		for path := range m.Lost.All() {
-			fmt.Fprintf(&w, "  %s is not migrated: the field does not exist at the API version of %s\n", formatPath(path), manager)
+			fmt.Fprintf(&w, "  %s is not migrated: the object does not have the field at the API version of %s\n", formatPath(path), manager)
 		}
 	}
 	if r.annotationEntry != nil && r.outcome == wouldMigrate {

@@ -2,6 +2,7 @@ package encoding
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -9,8 +10,9 @@ import (
 //
 //	Accept: application/json;drop=metadata.managedFields
 //
-// Several fields are separated by plus signs or given by several parameters. Unknown fields are ignored. The value may be
-// quoted; commas and semicolons in quoted values of other parameters are not separators.
+// Several fields are separated by plus signs or given by several parameters. Unknown fields and empty names are ignored. As in
+// the upstream implementation, a clause is not acceptable if one parameter names a field twice. The value may be quoted; commas
+// and semicolons in quoted values of other parameters are not separators.
 
 const (
 	dropParameter = "drop"
@@ -18,22 +20,18 @@ const (
 	managedFieldsTarget = "metadata.managedFields"
 )
 
-// dropsManagedFields reports whether the value of a drop parameter includes metadata.managedFields.
-func dropsManagedFields(targets string) bool {
-	for target := range strings.SplitSeq(targets, "+") {
-		if strings.TrimSpace(target) == managedFieldsTarget {
-			return true
-		}
-	}
-	return false
-}
-
-// dropMark is the parameter that markDrops adds to clauses that drop managedFields. It is not a valid parameter name, so
-// clients cannot send it.
+// dropMark is the parameter that markDrops adds to clauses with a drop parameter. Its value is one of the constants below. It
+// is not a valid parameter name, so that clients cannot send it.
 const dropMark = "\x00drop"
 
-// markDrops adds dropMark to the clauses of an Accept header that drop managedFields. The drop parameter is parsed here
-// because goautoneg does not support quotes and retains only the last parameter with a name. The mark becomes the first
+// The values of dropMark. A clause without the mark drops nothing.
+const (
+	dropsManagedFields = "1"
+	dropsTwice         = "2" // one parameter names a field twice, so that the clause is not acceptable
+)
+
+// markDrops adds dropMark to the clauses of an Accept header whose drop parameter has an effect. The drop parameter is parsed
+// here because goautoneg does not support quotes and retains only the last parameter with a name. The mark becomes the first
 // parameter, so that it precedes any quote.
 func markDrops(accept string) string {
 	if !strings.Contains(strings.ToLower(accept), dropParameter) {
@@ -42,23 +40,45 @@ func markDrops(accept string) string {
 	var clauses []string
 	for clause := range splitUnquoted(accept, ',') {
 		media, parameters, has := strings.Cut(clause, ";")
-		if has && isDropping(parameters) {
-			clause = media + ";" + dropMark + "=1;" + parameters
+		if mark := dropMarkOf(parameters); has && mark != "" {
+			clause = media + ";" + dropMark + "=" + mark + ";" + parameters
 		}
 		clauses = append(clauses, clause)
 	}
 	return strings.Join(clauses, ",")
 }
 
-// isDropping reports whether the parameters of an Accept clause drop managedFields.
-func isDropping(parameters string) bool {
+// dropMarkOf returns the value of dropMark for the parameters of an Accept clause; "" if they drop nothing.
+func dropMarkOf(parameters string) (mark string) {
 	for parameter := range splitUnquoted(parameters, ';') {
 		name, value, _ := strings.Cut(parameter, "=")
-		if strings.EqualFold(strings.TrimSpace(name), dropParameter) && dropsManagedFields(strings.Trim(strings.TrimSpace(value), `"`)) {
-			return true
+		if !strings.EqualFold(strings.TrimSpace(name), dropParameter) {
+			continue
+		}
+		targets := dropTargets(value)
+		for i, target := range targets {
+			switch {
+			case slices.Contains(targets[:i], target):
+				return dropsTwice
+			case target == managedFieldsTarget:
+				mark = dropsManagedFields
+			}
 		}
 	}
-	return false
+	return mark
+}
+
+// maxDropTargets is the maximum number of fields of a drop parameter that are read; the others are ignored like unknown fields.
+const maxDropTargets = 64
+
+// dropTargets returns the fields in the value of a drop parameter, without empty names.
+func dropTargets(value string) (targets []string) {
+	for target := range strings.SplitSeq(strings.Trim(strings.TrimSpace(value), `"`), "+") {
+		if target = strings.TrimSpace(target); target != "" && len(targets) < maxDropTargets {
+			targets = append(targets, target)
+		}
+	}
+	return targets
 }
 
 // splitUnquoted splits a text at the separators that are outside of quotes. An unbalanced quote is an ordinary character.

@@ -30,9 +30,11 @@ const (
 	Untyped Endpoint = 1 << 7
 	// NoTables is a flag for Objects: the subresource cannot be shown as a Table.
 	NoTables Endpoint = 1 << 6
+	// IgnoreDrop is a flag for Objects and Watch: the parameter drop is unknown, because its feature gate is disabled.
+	IgnoreDrop Endpoint = 1 << 5
 )
 
-func (e Endpoint) isWatch() bool   { return e&^Untyped == Watch }
+func (e Endpoint) isWatch() bool   { return e&^(Untyped|IgnoreDrop) == Watch }
 func (e Endpoint) isUntyped() bool { return e&Untyped != 0 }
 
 // Negotiate returns the format that an Accept header selects, or an error with status 406. Clauses are tried by descending
@@ -100,7 +102,14 @@ func clauseFormat(params map[string]string, e *Encoding, endpoint Endpoint) (f F
 	if version := params["sv"]; version != "" && (endpoint == Fixed || version != "v1") {
 		return f, false
 	}
-	f = Format{Encoding: e, Pretty: params["pretty"] == "1", Drop: endpoint != Fixed && params[dropMark] != ""}
+	drop := params[dropMark]
+	if endpoint&IgnoreDrop != 0 {
+		drop = ""
+	}
+	if drop == dropsTwice {
+		return f, false
+	}
+	f = Format{Encoding: e, Pretty: params["pretty"] == "1", Drop: endpoint != Fixed && drop == dropsManagedFields}
 	as, hasAs := params["as"]
 	group, hasGroup := params["g"]
 	version, hasVersion := params["v"]

@@ -163,6 +163,34 @@ func TestDrop(t *testing.T) {
 	}
 }
 
+// TestDropTwice checks that a clause is not acceptable if one drop parameter names a field twice, unless the parameter is unknown.
+func TestDropTwice(t *testing.T) {
+	for accept, want := range map[string]string{
+		"application/json;drop=metadata.managedFields+metadata.managedFields":               "",
+		"application/json;drop=a+metadata.managedFields+a":                                  "",
+		`application/json;drop="a + b + a"`:                                                 "",
+		"application/json;drop=a+a,application/yaml":                                        "application/yaml",
+		"application/json;drop=metadata.managedFields;drop=metadata.managedFields":          "application/json",
+		"application/json;drop=++metadata.managedFields":                                    "application/json",
+		"application/json;drop=" + strings.Repeat("+a", 1) + strings.Repeat("+", 1_000_000): "application/json",
+	} {
+		f, err := Negotiate(accept, Objects)
+		received := ""
+		if err == nil {
+			received = f.Encoding.MediaType
+		}
+		if received != want {
+			t.Errorf("Negotiate(%.100s) = %q, %v, want %q", accept, received, err, want)
+		}
+		if _, err := Negotiate(accept, Objects|IgnoreDrop); err != nil {
+			t.Errorf("Negotiate(%.100s) with IgnoreDrop = %v, want no error", accept, err)
+		}
+	}
+	if f, err := Negotiate("application/json;drop=metadata.managedFields", Watch|IgnoreDrop); err != nil || f.Drop {
+		t.Errorf("Negotiate(…, Watch|IgnoreDrop) = %+v, %v, want a watch with managedFields", f, err)
+	}
+}
+
 // TestAcceptsGzip checks how the weights in an Accept-Encoding header are evaluated.
 func TestAcceptsGzip(t *testing.T) {
 	for header, want := range map[string]bool{

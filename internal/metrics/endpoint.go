@@ -99,6 +99,12 @@ func (e *Endpoint) WithoutManagedFields() {
 	(*c).Inc()
 }
 
+// Self counts a completed request of the server's own user.
+func (e *Endpoint) Self() {
+	r := e.request
+	e.families.self.WithLabelValues(string(r.Verb), r.Group, r.Resource, r.Subresource).Inc()
+}
+
 // Deprecated records that a deprecated API was requested. removedRelease is the release that removes the API, "" if it is
 // unknown.
 func (e *Endpoint) Deprecated(removedRelease string) {

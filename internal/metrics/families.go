@@ -45,6 +45,8 @@ type families struct {
 	terminations *prometheus.CounterVec
 	deprecated   *prometheus.GaugeVec
 	handshakes   prometheus.Counter
+	self         *prometheus.CounterVec
+	features     *prometheus.GaugeVec
 
 	initEvents  *prometheus.CounterVec
 	watchEvents *prometheus.CounterVec
@@ -64,6 +66,7 @@ type families struct {
 
 	entries     *prometheus.CounterVec
 	dropped     *prometheus.CounterVec
+	unset       *prometheus.CounterVec
 	commits     *prometheus.CounterVec
 	commitTimes prometheus.Histogram
 }
@@ -86,6 +89,10 @@ func newFamilies(registry *prometheus.Registry) families {
 			"Requests that the server rejected or ended to protect itself.", append(shortLabels[:7:7], "code")),
 		deprecated: r.gauges("apiserver_requested_deprecated_apis",
 			"1 for each deprecated API that was requested, with the release that removes it.", deprecatedLabels),
+		self: r.counters("apiserver_selfrequest_total",
+			"Completed requests of the server's own user, system:apiserver.", []string{"verb", "group", "resource", "subresource"}),
+		features: r.gauges("kubernetes_feature_enabled",
+			"1 for each feature gate that is enabled, 0 for others, with the stage of the feature.", []string{"name", "stage"}),
 		handshakes: r.counter("apiserver_tls_handshake_errors_total", "Connections that failed in the TLS handshake."),
 
 		initEvents: r.counters("apiserver_init_events_total",
@@ -118,9 +125,11 @@ func newFamilies(registry *prometheus.Registry) families {
 			"Duration of the evaluation of a mutation of a policy.", mutationLabels, policyBuckets),
 
 		entries: r.counters("cadastre_managed_fields_entries_total",
-			"Managed fields entries that were repaired, dropped, or kept although they should have changed.", []string{"outcome"}),
+			"Managed fields entries that were repaired, dropped, kept although they should have changed, or reduced because a changed schema lacks fields.", []string{"outcome"}),
 		dropped: r.counters("cadastre_managed_fields_dropped_requests_total",
 			"Requests whose responses omit managedFields at the request of the client.", shortLabels),
+		unset: r.counters("cadastre_unset_applies_total",
+			"Apply requests whose configuration contains unset markers.", []string{"group", "version", "resource", "subresource"}),
 		commits: r.counters("cadastre_store_commits_total", "Commits to the store, by result.", []string{"result"}),
 		commitTimes: r.histogram("cadastre_store_commit_duration_seconds",
 			"Duration of commits to the store, until they are durable and visible to reads.", commitBuckets),

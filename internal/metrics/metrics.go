@@ -84,10 +84,25 @@ const (
 	Repaired EntryOutcome = iota // the entry was completed, or converted to the API version of the write
 	Dropped                      // the entry was removed, because it cannot be decoded
 	Kept                         // the entry was left unchanged, because it cannot be converted
+	Reduced                      // the entry lost fields, because a changed schema does not have them
 )
 
 // entryOutcomes are the values of the label outcome.
-var entryOutcomes = [...]string{Repaired: "repaired", Dropped: "dropped", Kept: "kept"}
+var entryOutcomes = [...]string{Repaired: "repaired", Dropped: "dropped", Kept: "kept", Reduced: "reduced"}
+
+// Feature records whether a feature gate is enabled. stage is ALPHA, BETA or "" as in Kubernetes.
+func (m *Metrics) Feature(name, stage string, enabled bool) {
+	value := 0.0
+	if enabled {
+		value = 1
+	}
+	m.families.features.WithLabelValues(name, stage).Set(value)
+}
+
+// UnsetApply counts an apply request whose configuration contains unset markers.
+func (m *Metrics) UnsetApply(group, version, resource, subresource string) {
+	m.families.unset.WithLabelValues(group, version, resource, subresource).Inc()
+}
 
 // ManagedFields adds entries, a number of managed fields entries, to the counter of outcome.
 func (m *Metrics) ManagedFields(outcome EntryOutcome, entries int) {

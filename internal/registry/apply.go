@@ -24,6 +24,9 @@ func (r *Registry) Apply(ctx context.Context, request *Request) (Result, error) 
 					return merged{}, err
 				}
 				config = &first
+				if e := request.Endpoint; w.hasMarkers(first.document) {
+					w.Metrics.UnsetApply(e.Kind.Group, e.Version, e.Kind.Resource, e.Subresource)
+				}
 			}
 			return w.mergeApply(ctx, live, *config)
 		},
@@ -46,8 +49,13 @@ func (r *Request) decodeConfiguration(live document.Value) (decoded, error) {
 	if err != nil {
 		return decoded{}, err
 	}
-	if config.managed.Kind() == document.List {
+	switch config.managed.Kind() {
+	case document.Absent, document.Null:
+	case document.List:
 		return decoded{}, apierrors.NewBadRequest("metadata.managedFields must be nil: the server sets managedFields; remove them from the configuration")
+	default:
+		return decoded{}, apierrors.NewBadRequest(fmt.Sprintf(
+			"metadata.managedFields: expected no value, received a %s; the server sets managedFields; remove them from the configuration", config.managed.Kind()))
 	}
 	metadata := config.document.Get("metadata")
 	if metadata.Get("name").IsAbsent() && live.IsAbsent() {
@@ -91,13 +99,25 @@ func (w *write) mergeApply(ctx context.Context, live *loaded, config decoded) (m
 func (w *write) mergeConfiguration(live *loaded, config decoded) (m merged, err error) {
 	e := w.Endpoint
 	if e.isProjected() {
-		m, err = w.mergeProjected(live, func(before apply.Object) (apply.Result, error) {
-			return e.engine.Apply(before, config.document, w.applyRequest())
+		projection, engine := e.projection, e.engine
+		if w.hasMarkers(config.document) {
+			if projection, engine, err = projection.withMarkers(live.current.Document); err != nil {
+				return m, err
+			}
+		}
+		m, err = w.mergeProjected(live, projection, func(before apply.Object) (apply.Result, error) {
+			return engine.Apply(before, config.document, w.applyRequest())
 		})
 		m.resourceVersion = live.revision()
 		return m, err
 	}
-	result, err := w.applyConfiguration(live.current, config.document)
+	current := live.current
+	if w.hasMarkers(config.document) {
+		if e.isSecret() {
+			current.Document, config.document = w.withTextMarkers(current.Document, config.document)
+		}
+	}
+	result, err := w.applyConfiguration(current, config.document)
 	if err != nil {
 		return m, w.engineError(err)
 	}

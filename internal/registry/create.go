@@ -27,7 +27,7 @@ const revisionOnCreateMessage = "resourceVersion should not be set on objects to
 // Create creates an object. If the body has generateName and no name, Create generates the name. It returns a 409 if the
 // object exists.
 func (r *Registry) Create(ctx context.Context, request *Request) (Result, error) {
-	body, err := request.decodeObject()
+	body, err := r.decodeUnmarked(request, noObject)
 	if err != nil {
 		return Result{}, err
 	}
@@ -119,7 +119,7 @@ func (w *write) checkNoDeletionFields(config document.Value) error {
 func (w *write) mergeWhole(live *loaded, previous apply.Object, doc document.Value) (merged, error) {
 	e := w.Endpoint
 	if e.isProjected() {
-		return w.mergeProjected(live, func(before apply.Object) (apply.Result, error) {
+		return w.mergeProjected(live, e.projection, func(before apply.Object) (apply.Result, error) {
 			return e.engine.Update(before, doc, w.applyRequest())
 		})
 	}

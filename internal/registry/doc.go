@@ -40,6 +40,7 @@
 //	request.go       requests and results
 //	pipeline.go      the stages in order, and their types
 //	  decode.go        decode; entries.go: managedFields that clients send; references.go: duplicate ownerReferences
+//	  markers.go       rejection of unset markers outside of apply
 //	  load.go          load
 //	  create.go, update.go, patch.go, apply.go   merge, one file per verb; lastapplied.go: migration from client-side apply
 //	  mutate.go        mutate; admissionsource.go: objects in the form that webhooks receive

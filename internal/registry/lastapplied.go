@@ -91,9 +91,13 @@ func (w *write) applyOverAnnotation(live apply.Object, config document.Value, co
 	if !ok {
 		return apply.Result{}, conflict
 	}
+	clientSide, err := ownership.ClientSideManagers(live)
+	if err != nil {
+		return apply.Result{}, err
+	}
 	var others []apply.Conflict
 	for _, c := range conflict.Conflicts {
-		if !own.Has(c.Path) {
+		if !own.Has(c.Path) && !w.isUnsetDefault(c, config, own, clientSide) {
 			others = append(others, c)
 		}
 	}
@@ -103,6 +107,19 @@ func (w *write) applyOverAnnotation(live apply.Object, config document.Value, co
 	forced := w.applyRequest()
 	forced.Force = true
 	return w.Endpoint.engine.Apply(live, config, forced)
+}
+
+// isUnsetDefault reports whether a conflict is about a field that only client-side apply owns, below a field or list item that the
+// annotation contains and an unset marker removes. The annotation does not contain such a field itself, because it is a default
+// that client-side apply owns since it created the object.
+func (w *write) isUnsetDefault(c apply.Conflict, config document.Value, own fieldset.Set, clientSide []ownership.Selector) bool {
+	depth := markerDepth(config, w.Endpoint.topology, c.Path)
+	if depth == 0 || !own.Has(c.Path[:depth]) && own.At(c.Path[:depth]).IsEmpty() {
+		return false
+	}
+	return !slices.ContainsFunc(c.Owners, func(e apply.Entry) bool {
+		return !slices.ContainsFunc(clientSide, func(s ownership.Selector) bool { return s.Selects(e) })
+	})
 }
 
 // lastApplied returns the fields of the last-applied annotation whose values equal those of the live object. ok is false if

@@ -55,6 +55,47 @@ func (s scaleProjection) applyEntries(object, body []apply.Entry) ([]apply.Entry
 	return s.e.Kind.MergeScaleEntries(object, body, s.e.objectVersion)
 }
 
+// withMarkers implements projection. The default of spec.replicas is that of the object's field: 1 for a Deployment, the default
+// in the schema for a custom resource.
+func (s scaleProjection) withMarkers(live document.Value) (projection, *apply.Engine, error) {
+	byDefault := s.e.Kind.ReplicasOf(s.e.values.Default(s.e.Kind.WithoutReplicas(live)))
+	engine, err := api.BodyEngine(s.e.subresource.Body, api.EngineOptions{Unset: true, Default: func(body document.Value) document.Value {
+		if byDefault.IsAbsent() || !body.Lookup("spec", "replicas").IsAbsent() {
+			return body
+		}
+		spec := body.Get("spec")
+		if spec.Kind() != document.Map {
+			spec = document.NewMap()
+		}
+		return body.With("spec", spec.With("replicas", byDefault))
+	}})
+	return unsetScaleProjection{s, s.e.Kind.ReplicasOf(live)}, engine, err
+}
+
+// unsetScaleProjection is the projection for a configuration with unset markers. In its bodies 0 replicas are not omitted, so
+// that an absent spec.replicas means that the object has no such field.
+type unsetScaleProjection struct {
+	scaleProjection
+	replicas document.Value // the live value
+}
+
+// project implements projection.
+func (s unsetScaleProjection) project(stored document.Value) (document.Value, error) {
+	body, err := s.scaleProjection.project(stored)
+	if n, ok := s.replicas.Int64(); err == nil && ok && n == 0 {
+		body = body.With("spec", body.Get("spec").With("replicas", s.replicas))
+	}
+	return body, err
+}
+
+// apply implements projection. It removes the replicas of the object if the body has none.
+func (s unsetScaleProjection) apply(obj, body document.Value) document.Value {
+	if body.Lookup("spec", "replicas").IsAbsent() {
+		return s.e.Kind.WithoutReplicas(obj)
+	}
+	return s.scaleProjection.apply(obj, body)
+}
+
 // projectionError returns the 400 for an object without a projection, for instance because its selector is malformed.
 func projectionError(err error) error { return apierrors.NewBadRequest(err.Error()) }
 

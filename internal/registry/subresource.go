@@ -90,6 +90,9 @@ type projection interface {
 	// applyEntries returns the managed fields entries of an object after a write to its body. object holds the entries of the
 	// object before the write, and body the entries of the body after it.
 	applyEntries(object, body []apply.Entry) ([]apply.Entry, error)
+	// withMarkers returns a projection and an apply engine for a configuration with unset markers: an unset field gets the
+	// default that the live object gives it, and is removed from the object if it has no default.
+	withMarkers(live document.Value) (projection, *apply.Engine, error)
 }
 
 // projected holds a subresource body, such as a Scale, before and after a write, with its managed fields entries.
@@ -100,8 +103,7 @@ func (e *Endpoint) isProjected() bool { return e.projection != nil }
 
 // mergeProjected calls do with the projection of the live object, such as its Scale, and applies the change that do returns to
 // the live object.
-func (w *write) mergeProjected(live *loaded, do func(before apply.Object) (apply.Result, error)) (m merged, err error) {
-	projection := w.Endpoint.projection
+func (w *write) mergeProjected(live *loaded, projection projection, do func(before apply.Object) (apply.Result, error)) (m merged, err error) {
 	var before apply.Object
 	if before.Document, err = projection.project(live.stored); err != nil {
 		return m, projectionError(err)

@@ -16,7 +16,7 @@ import (
 // Update replaces an object. If the object does not exist, Update creates it, or returns a 404 if the resource does not allow
 // that (AllowCreateOnUpdate).
 func (r *Registry) Update(ctx context.Context, request *Request) (Result, error) {
-	body, err := request.decodeObject()
+	body, err := r.decodeUnmarked(request, func() document.Value { return r.liveDocument(ctx, request) })
 	if err != nil {
 		return Result{}, err
 	}

@@ -19,12 +19,14 @@ func (q *request) view(endpoint encoding.Endpoint) (encoding.View, error) {
 	if s := q.h.Objects.Subresource(q.target.subresource); s != nil && s.NoTables {
 		endpoint |= encoding.NoTables
 	}
+	if !q.h.Drop {
+		endpoint |= encoding.IgnoreDrop
+	}
 	format, err := encoding.Negotiate(q.r.Header.Get("Accept"), endpoint)
 	if err != nil {
 		return encoding.View{}, err
 	}
 	v := encoding.View{Format: format}
-	v.Drop = v.Drop && q.h.Drop
 	v.Pretty = v.Pretty || encoding.Pretty(q.r.URL.RawQuery, q.r.UserAgent())
 	if v.Shape != encoding.Table {
 		return v, nil

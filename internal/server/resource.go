@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/internal/encoding"
@@ -144,6 +145,9 @@ func (q *request) count(took time.Duration) {
 		return
 	}
 	q.metrics.Done(q.w.code, took, q.w.bytes)
+	if q.user != nil && q.user.GetName() == user.APIServerUser {
+		q.metrics.Self()
+	}
 	switch q.w.code {
 	case http.StatusTooManyRequests:
 		q.metrics.Terminated(q.w.code)

@@ -18,7 +18,11 @@ import (
 //	an atomic list or map becomes granular    each field of the list or map that the object contains now
 //	a granular list or map becomes atomic     the list or map as a whole
 //	the keys of an associative list change    the same items, identified by their new keys
-//	the entry's version is removed            the fields of the entry that the object has at the storage version
+//	the entry's version is removed            the fields of the entry that the object or the schema has at the storage version
+//
+// An entry of Server-Side Apply also owns fields that are absent because an unset marker removed them. They are treated like other
+// fields. An absence that the new schema cannot express is lost and reported: a field that the storage version does not declare,
+// or a list item whose former keys do not contain its new keys.
 
 // chain lists the topologies from the schema that a managed fields entry conforms to up to the current schema. It is
 // immutable and shared by all entries of the same version and generation.
@@ -90,17 +94,33 @@ func topologies(current *crd.Resource, previous []generation, oldVersion, newVer
 }
 
 // migrate returns the entry with a field set that conforms to the current schema. doc is the object at version c.to. ok is
-// false if the entry owns no field at that version; the entry must then be removed.
-func (c *chain) migrate(entry apply.Entry, doc document.Value) (_ apply.Entry, ok bool, err error) {
+// false if the entry owns no field at that version, so that it must be removed. lost are the fields of the entry that the current
+// schema cannot express.
+func (c *chain) migrate(entry apply.Entry, doc document.Value) (_ apply.Entry, lost fieldset.Set, ok bool, err error) {
 	for i, next := range c.topologies[1:] {
 		if entry, err = mapEntry(entry, c.topologies[i], next, doc); err != nil {
-			return entry, false, err
+			return entry, lost, false, err
 		}
 	}
-	if c.from == c.to {
-		return entry, true, nil
+	now := c.topologies[len(c.topologies)-1]
+	mapped, err := entry.Fields()
+	if err != nil {
+		return entry, lost, false, err
 	}
-	return moveToVersion(entry, doc, c.topologies[len(c.topologies)-1])
+	fields := mapped
+	if c.from != c.to {
+		existing, err := fieldsOf(doc, now)
+		if err != nil {
+			return entry, lost, false, err
+		}
+		fields = restrict(fields, existing, now, entry.Operation == apply.Apply)
+		entry.APIVersion = doc.Get("apiVersion").Text()
+	}
+	fields = withoutOtherKeys(fields, now)
+	if lost = mapped.Difference(fields); !lost.IsEmpty() || c.from != c.to {
+		entry.FieldsV1 = fields.FieldsV1()
+	}
+	return entry, lost, !fields.IsEmpty() || c.from == c.to && lost.IsEmpty(), nil
 }
 
 // mapEntry returns an entry with its field set mapped from one topology to another. The values in doc determine the fields
@@ -111,22 +131,6 @@ func mapEntry(entry apply.Entry, from, to *schema.Type, doc document.Value) (app
 		return entry, err
 	}
 	return mapped.Entries[0], nil
-}
-
-// moveToVersion returns an entry of a removed version with the apiVersion of doc and only those of its fields that exist in doc.
-// ok is false if none of its fields exists in doc.
-func moveToVersion(entry apply.Entry, doc document.Value, t *schema.Type) (_ apply.Entry, ok bool, err error) {
-	existing, err := fieldsOf(doc, t)
-	if err != nil {
-		return entry, false, err
-	}
-	fields, err := entry.Fields()
-	if err != nil {
-		return entry, false, err
-	}
-	fields = restrict(fields, existing)
-	entry.APIVersion, entry.FieldsV1 = doc.Get("apiVersion").Text(), fields.FieldsV1()
-	return entry, !fields.IsEmpty(), nil
 }
 
 // fieldsOf returns the field set that a field manager would own after applying the whole document.
@@ -143,22 +147,80 @@ func fieldsOf(doc document.Value, t *schema.Type) (fieldset.Set, error) {
 	return result.Object.Entries[0].Fields()
 }
 
-// restrict returns the paths of s that exist according to the set existing. Unlike an intersection, it keeps a path of which
-// existing contains only extensions, and it replaces a path inside of an atomic field with the path of the atomic field.
-func restrict(s, existing fieldset.Set) fieldset.Set {
+// restrict returns the paths of s that exist according to the set existing. In contrast to an intersection, it keeps a path if
+// existing contains only longer paths that begin with it, and shortens a path to the path of an atomic field that contains it.
+// With absences it also keeps the paths that do not exist, but that the topology t declares.
+func restrict(s, existing fieldset.Set, t *schema.Type, absences bool) fieldset.Set {
 	var out fastset.Builder
 	mark := out.Mark()
 	for i := range s.Len() {
 		e := s.Element(i)
+		child := childOf(t, e)
 		below, member := existing.Below(e)
 		switch {
 		case !below.IsEmpty():
-			out.Push(e, s.Member(i), restrict(s.Child(i), below))
-		case member:
+			out.Push(e, s.Member(i), restrict(s.Child(i), below, child, absences))
+		case member && (!absences || child == nil || isLeaf(child) || s.Child(i).IsEmpty()):
 			out.Push(e, true, fieldset.Set{})
+		case absences && child != nil && isLeaf(child):
+			out.Push(e, true, fieldset.Set{})
+		case absences && child != nil:
+			out.Push(e, s.Member(i), restrict(s.Child(i), fieldset.Set{}, child, true))
 		}
 	}
 	return out.Set(mark)
+}
+
+// childOf returns the type of the field or list item that a path element selects in a value of type t; nil if t declares none.
+func childOf(t *schema.Type, e fieldset.Element) *schema.Type {
+	switch {
+	case t == nil:
+	case e.Kind() == fieldset.FieldName && t.Map != nil:
+		child, _ := t.Map.TypeOf(e.Name())
+		return child
+	case e.Kind() == fieldset.Key && t.List != nil && t.List.Relationship == schema.Keyed,
+		e.Kind() == fieldset.SetValue && t.List != nil && t.List.Relationship == schema.Set:
+		return t.List.Item
+	}
+	return nil
+}
+
+// isLeaf reports whether values of a type have no fields or items with owners of their own.
+func isLeaf(t *schema.Type) bool {
+	return (t.Map == nil || t.Map.Atomic) && (t.List == nil || t.List.Relationship == schema.Atomic)
+}
+
+// withoutOtherKeys returns the paths of a field set without the list items that are identified by other keys than those of their
+// list. These are items that the object lacks; the keys of others have been mapped.
+func withoutOtherKeys(s fieldset.Set, t *schema.Type) fieldset.Set {
+	var out fastset.Builder
+	mark := out.Mark()
+	for i := range s.Len() {
+		e := s.Element(i)
+		if e.Kind() == fieldset.Key && t != nil && t.List != nil && t.List.Relationship == schema.Keyed && !hasKeys(e, t.List.Keys) {
+			continue
+		}
+		child := childOf(t, e)
+		if child == nil {
+			out.Push(e, s.Member(i), s.Child(i))
+			continue
+		}
+		out.Push(e, s.Member(i), withoutOtherKeys(s.Child(i), child))
+	}
+	return out.Set(mark)
+}
+
+// hasKeys reports whether a path element contains at least one of the keys of a list, and no other fields. A key that a list item
+// lacks and that has no default is missing in its path element.
+func hasKeys(e fieldset.Element, keys []schema.Key) bool {
+	found := false
+	for _, field := range e.KeyFields() {
+		if !slices.ContainsFunc(keys, func(k schema.Key) bool { return k.Name == field.Name }) {
+			return false
+		}
+		found = true
+	}
+	return found
 }
 
 // mergeEntries merges entries of the same field manager, operation, subresource and apiVersion, which exist if

@@ -132,8 +132,8 @@ func TestMigrateEntry(t *testing.T) {
 			entry := apply.Entry{Manager: "m", Operation: apply.Apply, APIVersion: "example.com/v1", FieldsV1: fields, Time: noon}
 			want := entry
 			want.FieldsV1 = test.want
-			if got, ok, err := test.chain.migrate(entry, doc); err != nil || !ok || got != want {
-				t.Errorf("%s: migrate(%s) = %+v, %t, %v; want %+v", test.name, fields, got, ok, err, want)
+			if got, lost, ok, err := test.chain.migrate(entry, doc); err != nil || !ok || got != want || !lost.IsEmpty() {
+				t.Errorf("%s: migrate(%s) = %+v, lost %v, %t, %v; want %+v", test.name, fields, got, lost, ok, err, want)
 			}
 		}
 	}
@@ -152,14 +152,60 @@ func TestMigrateToStorageVersion(t *testing.T) {
 		`{"f:a":{},"f:gone":{}}`: `{"f:a":{}}`,
 		`{"f:gone":{}}`:          "",
 	} {
-		got, ok, err := c.migrate(apply.Entry{Manager: "m", Operation: apply.Apply, APIVersion: "example.com/v1", FieldsV1: fields}, doc)
+		got, _, ok, err := c.migrate(apply.Entry{Manager: "m", Operation: apply.Apply, APIVersion: "example.com/v1", FieldsV1: fields}, doc)
 		if err != nil || ok != (want != "") || ok && (got.FieldsV1 != want || got.APIVersion != "example.com/v2") {
 			t.Errorf("migrate(%s) = %+v, %t, %v; want %s", fields, got, ok, err, want)
 		}
 	}
 	bad := apply.Entry{Manager: "m", APIVersion: "example.com/v1", FieldsV1: "{"}
-	if got, _, err := c.migrate(bad, doc); err == nil || got != bad {
+	if got, _, _, err := c.migrate(bad, doc); err == nil || got != bad {
 		t.Errorf("migrate() of invalid fieldsV1 = %+v, error %v; want an error and the entry unchanged", got, err)
+	}
+}
+
+// TestMigrateAbsences: a migrated entry also owns the fields that unset markers have removed, unless the new schema cannot express
+// them.
+func TestMigrateAbsences(t *testing.T) {
+	parse := func(text string) document.Value {
+		doc, err := document.ParseJSON(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	none := func(generation int, versions ...string) *crd.Resource {
+		return resource(t, generation, "None", versions...)
+	}
+	toV2 := newChain(none(2, "v2 name storage"), generations(none(1, "v1 name", "v2 name storage")), "v1")
+	toOtherKeys := newChain(none(2, "v2 id storage"), generations(none(1, "v1 name", "v2 id storage")), "v1")
+	toAtomic := newChain(none(2, "v2 atomic storage"), generations(none(1, "v1 name", "v2 atomic storage")), "v1")
+	otherKeys := newChain(none(2, "v1 id storage"), generations(none(1, "v1 name storage")), "v1")
+	thereAndBack := newChain(none(3, "v1 name storage"), generations(none(1, "v1 name storage"), none(2, "v1 id storage")), "v1")
+	v1, v2 := `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"one"}`, `{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one"}`
+	for _, test := range []struct {
+		name, doc, fields, want, lost string
+		chain                         *chain
+	}{
+		{"removed version", v2 + `}`, `{"f:a":{}}`, `{"f:a":{}}`, `{}`, toV2},
+		{"a field of the removed version only", v2 + `}`, `{"f:a":{},"f:gone":{}}`, `{"f:a":{}}`, `{"f:gone":{}}`, toV2},
+		{"removed version, nothing remains", v2 + `}`, `{"f:gone":{}}`, ``, `{"f:gone":{}}`, toV2},
+		{"an item", v2 + `,"list":[{"name":"y","id":"1"}]}`, `{"f:list":{"k:{\"name\":\"x\"}":{}}}`, `{"f:list":{"k:{\"name\":\"x\"}":{}}}`, `{}`, toV2},
+		{"an item of a missing list", v2 + `}`, `{"f:list":{"k:{\"name\":\"x\"}":{}}}`, `{"f:list":{"k:{\"name\":\"x\"}":{}}}`, `{}`, toV2},
+		{"an item by other keys", v2 + `}`, `{"f:a":{},"f:list":{"k:{\"name\":\"x\"}":{}}}`, `{"f:a":{}}`, `{"f:list":{"k:{\"name\":\"x\"}":{}}}`, toOtherKeys},
+		{"an item of an empty list", v2 + `,"list":[]}`, `{"f:list":{"k:{\"name\":\"x\"}":{}}}`, `{"f:list":{"k:{\"name\":\"x\"}":{}}}`, `{}`, toV2},
+		{"a list that is atomic now", v2 + `}`, `{"f:list":{}}`, `{"f:list":{}}`, `{}`, toAtomic},
+		{"other keys", v1 + `}`, `{"f:list":{"k:{\"name\":\"x\"}":{}}}`, ``, `{"f:list":{"k:{\"name\":\"x\"}":{}}}`, otherKeys},
+		{"other keys there and back", v1 + `}`, `{"f:list":{"k:{\"name\":\"x\"}":{}}}`, `{"f:list":{"k:{\"name\":\"x\"}":{}}}`, `{}`, thereAndBack},
+	} {
+		entry := apply.Entry{Manager: "m", Operation: apply.Apply, APIVersion: "example.com/v1", FieldsV1: test.fields}
+		got, lost, ok, err := test.chain.migrate(entry, parse(test.doc))
+		if err != nil || ok != (test.want != "") || ok && got.FieldsV1 != test.want || lost.FieldsV1() != test.lost {
+			t.Errorf("%s: migrate(%s) = %s, lost %s, %t, %v; want %s, lost %s", test.name, test.fields, got.FieldsV1, lost.FieldsV1(), ok, err, test.want, test.lost)
+		}
+		entry.Operation = apply.Update
+		if got, _, _, _ := test.chain.migrate(entry, parse(test.doc)); test.chain == toV2 && got.FieldsV1 != "{}" && !strings.Contains(test.doc, "[]") {
+			t.Errorf("%s: migrate(%s) of an update = %s, want no fields", test.name, test.fields, got.FieldsV1)
+		}
 	}
 }
 
@@ -182,7 +228,7 @@ func TestRestrict(t *testing.T) {
 		{`{"f:m":{"f:x":{}}}`, `{"f:m":{}}`, `{"f:m":{}}`},
 		{`{"f:m":{}}`, `{"f:m":{"f:x":{}}}`, `{"f:m":{}}`},
 	} {
-		if got := restrict(parse(test.set), parse(test.existing)).FieldsV1(); got != test.want {
+		if got := restrict(parse(test.set), parse(test.existing), nil, false).FieldsV1(); got != test.want {
 			t.Errorf("restrict(%s, %s) = %s, want %s", test.set, test.existing, got, test.want)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/internal/api/crd"
 	"github.com/cadastre/cadastre/internal/metrics"
 	"github.com/cadastre/cadastre/internal/registry"
@@ -244,9 +245,10 @@ func (p *pass) migrate(ctx, convertCtx context.Context, c *candidate) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		entries, pending, cause := c.migratedEntries()
+		entries, pending, lost, cause := c.migratedEntries()
 		err := p.write(ctx, c, entries)
 		if err == nil {
+			p.reportLost(key, lost)
 			p.setPending(key, c.pendingObject(pending), cause)
 			return nil
 		}
@@ -325,9 +327,9 @@ func (c *candidate) allEntries() (all []pendingEntry) {
 	return all
 }
 
-// migratedEntries returns the object's entries mapped to the current schema. An entry that cannot be migrated is not changed; it
+// migratedEntries returns the object's entries mapped to the current schema, and the fields that they lose. An entry that cannot be migrated is not changed; it
 // is in pending, with its cause, if the conversion webhook was unavailable, so that a retry may succeed.
-func (c *candidate) migratedEntries() (entries []apply.Entry, pending []pendingEntry, cause error) {
+func (c *candidate) migratedEntries() (entries []apply.Entry, pending []pendingEntry, lost []lostFields, cause error) {
 	for i, entry := range c.parsed.Entries {
 		chain := c.chains[i]
 		if chain == nil {
@@ -342,7 +344,10 @@ func (c *candidate) migratedEntries() (entries []apply.Entry, pending []pendingE
 			entries = append(entries, entry)
 			continue
 		}
-		migrated, ok, err := chain.migrate(entry, at.doc)
+		migrated, fields, ok, err := chain.migrate(entry, at.doc)
+		if err == nil && !fields.IsEmpty() {
+			lost = append(lost, lostFields{entry, fields})
+		}
 		switch {
 		case err != nil:
 			entries = append(entries, entry)
@@ -350,5 +355,28 @@ func (c *candidate) migratedEntries() (entries []apply.Entry, pending []pendingE
 			entries = append(entries, migrated)
 		}
 	}
-	return mergeEntries(entries), pending, cause
+	return mergeEntries(entries), pending, lost, cause
+}
+
+// lostFields are the fields of a managed fields entry that the current schema cannot express.
+type lostFields struct {
+	entry  apply.Entry
+	fields fieldset.Set
+}
+
+// maxLostPaths is the maximum number of paths in a log message about lost fields.
+const maxLostPaths = 10
+
+// reportLost logs the fields that entries of an object have lost, and counts these entries.
+func (p *pass) reportLost(key watchcache.Key, all []lostFields) {
+	for _, lost := range all {
+		paths := lost.fields.Paths()
+		var shown []string
+		for _, path := range paths[:min(len(paths), maxLostPaths)] {
+			shown = append(shown, path.String())
+		}
+		p.objects.Metrics.ManagedFields(metrics.Reduced, 1)
+		p.objects.Log.Warn("a managed fields entry lost fields that the changed schema does not have", "key", key.String(), "manager", lost.entry.Manager,
+			"apiVersion", lost.entry.APIVersion, "fields", len(paths), "paths", shown)
+	}
 }

@@ -1,0 +1,52 @@
+package apply
+
+import (
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// TestUnsetCreated: an unset field keeps the value that the server itself gives it when it creates the object, so that applying the
+// configuration that created the object is a no-op. Other values are removed.
+func TestUnsetCreated(t *testing.T) {
+	given := document.NewInt(7)
+	options := Options{Unset: true, Default: func(doc document.Value) document.Value { return doc }, Created: func(doc document.Value) document.Value {
+		if doc.Get("number").IsAbsent() && doc.Get("text").IsAbsent() {
+			doc = doc.With("number", given)
+		}
+		return doc
+	}}
+	s := newScript(t, options)
+	s.apply("m1", `{number: {k8s_io__value: unset}, map: {a: 1}}`)
+	s.live.Document = s.live.Document.With("number", given) // as the server does after the merge
+	s.noOp("m1", `{number: {k8s_io__value: unset}, map: {a: 1}}`)
+	s.apply("m2", `number: {k8s_io__value: unset}`)
+	s.want(`{number: 7, map: {a: 1}}`)
+	s.wantOwners(`m1 .map.a .number`, `m2 .number`)
+
+	s.force("m3", `number: 8`)
+	s.force("m1", `{number: {k8s_io__value: unset}, map: {a: 1}}`)
+	s.want(`map: {a: 1}`)
+
+	// A field of another manager decides that the server does not give the value; a field without a manager does not.
+	s.live.Document = s.live.Document.With("number", given).With("text", document.NewString("x"))
+	s.noOp("m1", `{number: {k8s_io__value: unset}, map: {a: 1}}`)
+	s.force("m3", `text: z`)
+	s.apply("m1", `{number: {k8s_io__value: unset}, map: {a: 1}}`)
+	s.want(`{map: {a: 1}, text: z}`)
+}
+
+// TestUnsetInRemovedItem: when a list item is removed, the absences of its fields go with it, also those of other managers.
+func TestUnsetInRemovedItem(t *testing.T) {
+	s := newScript(t)
+	s.apply("m1", `{items: [{name: a, value: {k8s_io__value: unset}}, {name: b, value: {k8s_io__value: unset}}], number: {k8s_io__value: unset}}`)
+	s.apply("m2", `items: [{name: a}]`)
+	s.force("m3", `items: [{name: a, k8s_io__value: unset}]`)
+	s.want(`items: [{name: b}]`)
+	s.wantOwners(`m1 .items[name="b"]{,.name,.value} .number`, `m3 .items[name="a"]`)
+	config, err := s.fast.Extract(s.live, Request{Manager: "m1", Version: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.noOp("m1", config.JSON())
+}
