@@ -3,7 +3,7 @@ package structural
 import (
 	"unicode/utf8"
 
-	"github.com/go-openapi/swag"
+	"github.com/go-openapi/swag/conv"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
@@ -56,7 +56,7 @@ func (n *node) acceptsKind(kind kinds, v document.Value) bool {
 		return n.kinds&number != 0
 	case number:
 		f, _ := v.Float64()
-		return n.kinds&integer != 0 && swag.IsFloat64AJSONInteger(f)
+		return n.kinds&integer != 0 && conv.IsFloat64AJSONInteger(f)
 	}
 	return false
 }

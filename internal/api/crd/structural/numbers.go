@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/go-openapi/swag"
+	"github.com/go-openapi/swag/conv"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -125,9 +125,9 @@ func isMultiple(q quantity, factor float64) bool {
 	case factor <= 0:
 		return false
 	case factor < 1:
-		return swag.IsFloat64AJSONInteger(1 / factor * q.f)
+		return conv.IsFloat64AJSONInteger(1 / factor * q.f)
 	}
-	return swag.IsFloat64AJSONInteger(q.f / factor)
+	return conv.IsFloat64AJSONInteger(q.f / factor)
 }
 
 func isBelow(q quantity, bound float64, exclusive bool) bool {
