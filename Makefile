@@ -157,6 +157,12 @@ MATERIAL ?=
 oracle-material: ## compare kube-apiserver and Cadastre with the CRDs and samples of well-known projects, print differences, write test/clients/material/testdata; MATERIAL='-run istio' passes flags
 	$(GO) -C test/clients run ./cmd/material $(MATERIAL)
 
+RELEASES ?=
+
+.PHONY: kubernetes
+kubernetes: ## require a Kubernetes release in every module; RELEASES='v0.37.2 v1.37.1' are the versions of k8s.io/api and of k8s.io/kubernetes
+	test/tools/kubernetes $(RELEASES)
+
 # Comparisons with kube-apiserver's code.
 
 .PHONY: oracle-catalog
