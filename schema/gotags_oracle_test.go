@@ -15,12 +15,14 @@ import (
 // contradictions are the lists of Kubernetes' Go types whose struct tags contradict the markers (+listType, …) from
 // which Kubernetes generates its schemas. By KEP-555 the markers have precedence, but FromGoType can't see them.
 var contradictions = map[string]string{
-	"v1.Container.ports":                   "list keyed(containerPort), oracle keyed(containerPort,protocol)",
-	"v1.EphemeralContainer.ports":          "list keyed(containerPort), oracle keyed(containerPort,protocol)",
-	"v1.ServiceSpec.ports":                 "list keyed(port), oracle keyed(port,protocol)",
-	"v1.PodSpec.topologySpreadConstraints": "list keyed(topologyKey), oracle keyed(topologyKey,whenUnsatisfiable)",
-	"v1.PodStatus.hostIPs":                 "list keyed(ip), oracle atomic",
-	"v1.JobStatus.conditions":              "list keyed(type), oracle atomic",
+	"v1.Container.ports":                     "list keyed(containerPort), oracle keyed(containerPort,protocol)",
+	"v1.EphemeralContainer.ports":            "list keyed(containerPort), oracle keyed(containerPort,protocol)",
+	"v1.ServiceSpec.ports":                   "list keyed(port), oracle keyed(port,protocol)",
+	"v1.PodSpec.topologySpreadConstraints":   "list keyed(topologyKey), oracle keyed(topologyKey,whenUnsatisfiable)",
+	"v1.PodStatus.hostIPs":                   "list keyed(ip), oracle atomic",
+	"v1.JobStatus.conditions":                "list keyed(type), oracle atomic",
+	"v1.PodVolumeHealth.healthConditions":    "list keyed(status), oracle keyed(status,reason)",
+	"v1.VolumeHealthStatus.healthConditions": "list keyed(status), oracle keyed(status,reason)",
 }
 
 // isOnlyInMarkers reports whether a difference is due to a marker (+mapType, +default, …) for which no struct tag

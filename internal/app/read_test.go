@@ -85,7 +85,7 @@ func TestNonResourcePaths(t *testing.T) {
 	for _, path := range []string{"/healthz", "/livez", "/readyz"} {
 		c.call("GET", path, "").want(200, "ok")
 	}
-	c.call("GET", "/version", "").want(200, `"minor":"36"`)
+	c.call("GET", "/version", "").want(200, `"minor":"37"`)
 	c.call("GET", "/apis", "").want(200, `"APIGroupList"`)
 	c.call("GET", "/openapi/v3", "").want(200, "apis/apps/v1")
 	c.call("GET", "/nothing", "").want(404, "/nothing")

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,6 +28,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/certificates/install"
 	_ "k8s.io/kubernetes/pkg/apis/coordination/install"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	corev1 "k8s.io/kubernetes/pkg/apis/core/v1"
 	_ "k8s.io/kubernetes/pkg/apis/discovery/install"
 	_ "k8s.io/kubernetes/pkg/apis/events/install"
 	_ "k8s.io/kubernetes/pkg/apis/flowcontrol/install"
@@ -164,7 +166,11 @@ func rowOf(t *testing.T, text []byte) (row []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// The object is not defaulted here, because stored objects have been defaulted already.
+	// The object is not defaulted here, because stored objects have been defaulted already. Only podIP and podIPs are made
+	// consistent, because random objects have different ones.
+	if pod, ok := object.(*v1.Pod); ok {
+		corev1.SetDefaults_PodStatus(&pod.Status)
+	}
 	object, err = legacyscheme.Scheme.UnsafeConvertToVersion(object, runtime.InternalGroupVersioner)
 	if err != nil {
 		return nil, err
