@@ -214,10 +214,14 @@ func (r *Registry) commitMark(ctx context.Context, d *Deletion, live *watchcache
 func (d *Deletion) checkPreconditions(live *watchcache.Object, doc document.Value) error {
 	kind := d.Endpoint.Kind
 	mismatch := func(field, expected, actual, happened string) error {
+		// kube-apiserver deletes namespaces and CustomResourceDefinitions with code of their own, which have their own messages.
 		if kind.ContainsObjects || d.Endpoint.strategy.MarkDeleted != nil {
-			//lint:ignore ST1005 as Kubernetes writes it
+			start := "precondition failed"
+			if kind.ContainsObjects {
+				start = "Precondition failed"
+			}
 			return apierrors.NewConflict(d.Endpoint.resource(), d.Name, fmt.Errorf(
-				"Precondition failed: %[1]s in precondition: %[2]s, %[1]s in object meta: %[3]s", field, expected, actual))
+				"%[4]s: %[1]s in precondition: %[2]s, %[1]s in object meta: %[3]s", field, expected, actual, start))
 		}
 		return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Name}, d.Name, fmt.Errorf(
 			"the %[1]s in the precondition (%[2]s) does not match the %[1]s in record (%[3]s). The object might have been %[4]s", field, expected, actual, happened))
