@@ -72,7 +72,7 @@ causes:
 `
 	recorded := startFakeServer(t, shared, conflict).record(t, script)
 	if recorded != want {
-		t.Errorf("recorded\n%s, want\n%s", recorded, want)
+		t.Errorf("the recorder wrote\n%s\nwant\n%s", recorded, want)
 	}
 	if again := startFakeServer(t, shared, conflict).record(t, recorded); again != recorded {
 		t.Errorf("recording the recorded script changed it to\n%s, want no change", again)
@@ -95,7 +95,7 @@ func TestRecordKeepsForms(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			if got := startFakeServer(t, shared).record(t, head+test.before); got != head+test.after {
-				t.Errorf("recorded\n%s, want\n%s", strings.TrimPrefix(got, head), test.after)
+				t.Errorf("the recorder wrote\n%s\nwant\n%s", strings.TrimPrefix(got, head), test.after)
 			}
 		})
 	}
@@ -111,7 +111,7 @@ func TestRecordDoesNotModifyText(t *testing.T) {
 	}
 	before := string(text)
 	if got, want := string(script.withRecorded(map[int]string{})), head+"200\n\n-- other --\nGET configmaps/shared\n"; got != want || string(text) != before {
-		t.Errorf("recorded\n%s, want\n%s; the text is now\n%s", got, want, text)
+		t.Errorf("the recorder wrote\n%s\nwant\n%s; the text is now\n%s", got, want, text)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestRecordMasks(t *testing.T) {
 	const want = "metadata:\n  deletionTimestamp: <time>\n  generateName: web-\n  name: web-<any>\nlink: /namespaces/$NAMESPACE/web\n"
 	recorded := startFakeServer(t, generated).record(t, "It works.\n-- step --\nGET configmaps/shared\n-- object --\n")
 	if _, got, _ := strings.Cut(recorded, "-- object --\n"); got != want {
-		t.Errorf("recorded\n%s, want\n%s", got, want)
+		t.Errorf("the recorder wrote\n%s\nwant\n%s", got, want)
 	}
 	if result := startFakeServer(t, generated).run(t, recorded); result.Outcome != Pass {
 		t.Errorf("the recorded script fails: %v, want a pass", result.Failure)
@@ -131,7 +131,7 @@ func TestRecordMasks(t *testing.T) {
 	recorded = startFakeServer(t, own).record(t, "It works.\n-- step --\nGET configmaps/shared\n-- owners --\n-- times --\n")
 	for _, line := range []string{"alice Apply $NAMESPACE.example.com/v1: .data.a\n", "alice Apply $NAMESPACE.example.com/v1: new\n"} {
 		if !strings.Contains(recorded, line) {
-			t.Errorf("recorded\n%s, want %s", recorded, line)
+			t.Errorf("the recorder wrote\n%s\nwant %s", recorded, line)
 		}
 	}
 	if result := startFakeServer(t, own).run(t, recorded); result.Outcome != Pass {
@@ -146,7 +146,7 @@ func TestRecordEvents(t *testing.T) {
 	const want = "- ADDED:\n    metadata:\n      name: a\n- DELETED:\n    metadata:\n      name: a\n"
 	for _, before := range []string{"", "none\n", "- ADDED: {metadata: {name: a}}\n"} {
 		if got := startFakeServer(t, events, shared).record(t, script+before); got != script+want {
-			t.Errorf("recorded\n%s, want\n%s", got, script+want)
+			t.Errorf("the recorder wrote\n%s\nwant\n%s", got, script+want)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestRecordUIDs(t *testing.T) {
 		`{"f:data":{"f:a":{}}}`, `{"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"4a1b2c3d-0000-4000-8000-000000000000\"}":{}}}}`).Replace(shared)
 	recorded := startFakeServer(t, shared, child).record(t, "It works.\n-- the parent --\nGET configmaps/shared\n-- child --\nGET configmaps/child\n-- owners --\n")
 	if want := `alice Apply v1: .metadata.ownerReferences[uid="${the parent .metadata.uid}"]` + "\n"; !strings.Contains(recorded, want) {
-		t.Errorf("recorded\n%s, want %s", recorded, want)
+		t.Errorf("the recorder wrote\n%s\nwant %s", recorded, want)
 	}
 	other := strings.NewReplacer("4a1b2c3d", "6a1b2c3d")
 	if result := startFakeServer(t, other.Replace(shared), other.Replace(child)).run(t, recorded); result.Outcome != Pass {

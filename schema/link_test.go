@@ -172,7 +172,7 @@ func TestFind(t *testing.T) {
 	}
 	for i, f := range m.Fields {
 		if got, ok := m.Find(f.Name); !ok || got != &m.Fields[i] {
-			t.Errorf("Find(%s): want the declared field", f.Name)
+			t.Errorf("Find(%s) returns another field than the declared one", f.Name)
 		}
 	}
 	for _, name := range []string{"", "f1", "f100", "f3", "z"} {

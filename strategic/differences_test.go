@@ -285,7 +285,7 @@ func TestDifferenceScalarOrderIsPreserved(t *testing.T) {
 	typ := mustType(t, pod)
 	same := mustParse(t, `{metadata: {finalizers: [b, a]}}`)
 	if patch, err := Diff(same, mustParse(t, same.JSON()).With("kind", document.NewString("Pod")), typ); err != nil || patch.Len() != 1 {
-		t.Errorf("the order did not change: Diff() = %s, %v, want only the field kind", patch, err)
+		t.Errorf("Diff() of lists in the same order = %s, %v, want only the field kind", patch, err)
 	}
 	patch, err := Diff(same, mustParse(t, `{metadata: {finalizers: [a, b]}}`), typ)
 	if err != nil || !document.Equal(patch, mustParse(t, `{metadata: {$setElementOrder/finalizers: [a, b]}}`)) {

@@ -34,7 +34,7 @@ type Kind struct {
 	ResetFields []ResetField
 	Generation  Generation
 	// Fields are the fields that field selectors support besides metadata.name and metadata.namespace. FieldAliases maps
-	// further field labels to names of Fields of the kind in which objects are stored.
+	// additional field labels to the names of fields in Fields of the storage version's kind.
 	Fields       []Field
 	FieldAliases map[string]string
 	Traits

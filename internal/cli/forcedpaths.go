@@ -18,7 +18,7 @@ type forcedPath struct {
 	// inConfiguration means that a configuration of the run contains a field at the path. forced means that a conflict at the
 	// path was forced. conflictsRemained means that an object had conflicts that no path of --force-path covers.
 	inConfiguration, forced, conflictsRemained bool
-	// resolveErr is the error of resolving the path in an object with conflicts; nil if there was no such error.
+	// resolveErr is the error of resolving the path, which is done only if the apply has conflicts; nil if there was none.
 	resolveErr error
 }
 

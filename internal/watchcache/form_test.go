@@ -213,7 +213,7 @@ func TestFormsDoNotRetainObjects(t *testing.T) {
 		select {
 		case <-gone:
 			if len(rc.forms.cached) != 1 {
-				t.Error("precondition failed: the number of registered forms is not 1")
+				t.Error("precondition failed: the number of registered forms of objects is not 1")
 			}
 			return
 		default:

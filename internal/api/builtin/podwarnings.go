@@ -22,7 +22,7 @@ func warnContainers(c *checker, pod, _ document.Value) {
 	}
 	base := len(c.path)
 	c.push("spec")
-	var few [maxLinearSearch]placedPort
+	var few [maxLinearSearch]portAt
 	ports := few[:0]
 	c.forEachContainer(spec, func(container document.Value) {
 		if annotations.Len() > 0 {
@@ -32,7 +32,7 @@ func warnContainers(c *checker, pod, _ document.Value) {
 		c.warnHiddenVariables(container.Get("env"))
 		for i, p := range container.Get("ports").Items() {
 			last := len(c.path)
-			ports = append(ports, placedPort{p, intValue(p.Get("containerPort")), c.path[last-2].name, c.path[last-1].index, i})
+			ports = append(ports, portAt{p, intValue(p.Get("containerPort")), c.path[last-2].name, c.path[last-1].index, i})
 		}
 	})
 	c.pop()

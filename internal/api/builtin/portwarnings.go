@@ -8,16 +8,16 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// placedPort is a port of a container with its position: the list of containers in the pod spec, the index of the container
+// portAt is a port of a container with its position: the list of containers in the pod spec, the index of the container
 // in the list, and the index of the port in the container.
-type placedPort struct {
+type portAt struct {
 	port             document.Value
 	number           int64
 	list             string
 	container, index int
 }
 
-func (c *checker) portPath(p placedPort) string {
+func (c *checker) portPath(p portAt) string {
 	return c.fieldPath("spec", p.list) + "[" + strconv.Itoa(p.container) + "].ports[" + strconv.Itoa(p.index) + "]"
 }
 
@@ -27,13 +27,13 @@ type portKey struct {
 	protocol string
 }
 
-func (p placedPort) key() portKey {
+func (p portAt) key() portKey {
 	return portKey{p.number, p.port.Get("protocol").Text()}
 }
 
 // warnPorts adds a warning for each pair of ports with the same number and protocol, or with the same name, and for each
 // hostIP without a hostPort.
-func (c *checker) warnPorts(ports []placedPort) {
+func (c *checker) warnPorts(ports []portAt) {
 	var byKey map[portKey][]int
 	if len(ports) > maxLinearSearch {
 		byKey = make(map[portKey][]int, len(ports))
@@ -62,7 +62,7 @@ func (c *checker) warnPorts(ports []placedPort) {
 	c.warnSamePortNames(ports)
 }
 
-func (c *checker) warnHostIPWithoutPort(p placedPort) {
+func (c *checker) warnHostIPWithoutPort(p portAt) {
 	address := p.port.Get("hostIP").Text()
 	if address == "" || intValue(p.port.Get("hostPort")) != 0 {
 		return
@@ -77,7 +77,7 @@ func (c *checker) warnHostIPWithoutPort(p placedPort) {
 
 // warnSamePorts adds a warning about p and other, which have the same number and protocol, unless their hostPort and hostIP
 // rule out a conflict. The text of the warning depends on hostPort and hostIP.
-func (c *checker) warnSamePorts(p, other placedPort) {
+func (c *checker) warnSamePorts(p, other portAt) {
 	ip, otherIP := p.port.Get("hostIP").Text(), other.port.Get("hostIP").Text()
 	port, otherPort := intValue(p.port.Get("hostPort")), intValue(other.port.Get("hostPort"))
 	word := ""
@@ -94,7 +94,7 @@ func (c *checker) warnSamePorts(p, other placedPort) {
 	c.addWarning(c.portPath(p) + ": " + word + " port definition with " + c.portPath(other))
 }
 
-func (c *checker) warnSamePortNames(ports []placedPort) {
+func (c *checker) warnSamePortNames(ports []portAt) {
 	var first map[string]int
 	if len(ports) > maxLinearSearch {
 		first = make(map[string]int, len(ports))
@@ -109,7 +109,7 @@ func (c *checker) warnSamePortNames(ports []placedPort) {
 		}
 		j, found := first[name]
 		if first == nil {
-			j = slices.IndexFunc(ports[:i], func(other placedPort) bool { return other.port.Get("name").Text() == name })
+			j = slices.IndexFunc(ports[:i], func(other portAt) bool { return other.port.Get("name").Text() == name })
 			found = j >= 0
 		} else if !found {
 			first[name] = i

@@ -19,8 +19,8 @@ func (t *Type) RetainUnset(doc, live document.Value, topology *schema.Type) docu
 	return kept
 }
 
-// unsetRetainer is the state of RetainUnset, which walks two documents in parallel. It returns the same Value if nothing
-// changes.
+// unsetRetainer is the state of RetainUnset, which walks two documents in parallel. RetainUnset returns its first document itself if
+// nothing changes.
 type unsetRetainer struct{ b fastdoc.Builder }
 
 var unsetRetainers = sync.Pool{New: func() any { return new(unsetRetainer) }}

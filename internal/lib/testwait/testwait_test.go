@@ -11,7 +11,7 @@ func TestWithin(t *testing.T) {
 		start := time.Now()
 		holds := func() bool { return time.Since(start) >= time.Second }
 		if !Within(Timeout, holds) || time.Since(start) > time.Second+maxPause {
-			t.Errorf("Within() with a condition that is true after a second returned after %v, want true after about a second", time.Since(start))
+			t.Errorf("Within() of a condition that becomes true after 1s returned after %v, want true after about 1s", time.Since(start))
 		}
 		start = time.Now()
 		if Within(time.Second, func() bool { return false }) || time.Since(start) > time.Second+2*maxPause {

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-const testTime = 150 * time.Millisecond
+const testDuration = 150 * time.Millisecond
 
-var testLoad = Load{Clients: 2, Warmup: testTime / 3, Window: testTime}
+var testLoad = Load{Clients: 2, Warmup: testDuration / 3, Window: testDuration}
 
 func TestMain(m *testing.M) {
 	ServeIfLowerBound()

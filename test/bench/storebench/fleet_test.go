@@ -90,7 +90,7 @@ func TestEtcdFleet(t *testing.T) {
 
 // TestLabelled checks that watchers whose label selectors match no object receive no events.
 func TestLabelled(t *testing.T) {
-	l := Load{Writers: 2, Watchers: 50, Labelled: true, Warmup: testTime, Window: testTime}
+	l := Load{Writers: 2, Watchers: 50, Labelled: true, Warmup: testDuration, Window: testDuration}
 	r, err := WatchCache(t.Context(), t.TempDir(), l)
 	if err != nil || r.Commits == 0 || r.Events != 0 || r.CutOff != 0 {
 		t.Errorf("WatchCache() = %+v, %v, want commits and no events", r, err)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-const testTime = 200 * time.Millisecond
+const testDuration = 200 * time.Millisecond
 
 func TestMain(m *testing.M) {
 	ServeIfChild()
@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 func TestImplementations(t *testing.T) {
 	for name, implementation := range map[string]Implementation{"store": EmbeddedStore, "cache": WatchCache, "etcd": Etcd} {
 		t.Run(name, func(t *testing.T) {
-			l := Load{Writers: 2, Watchers: 1, Warmup: testTime, Window: testTime}
+			l := Load{Writers: 2, Watchers: 1, Warmup: testDuration, Window: testDuration}
 			r, err := implementation(t.Context(), t.TempDir(), l)
 			if err != nil {
 				t.Fatal(err)

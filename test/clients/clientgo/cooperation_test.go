@@ -142,7 +142,7 @@ func TestEventRecorders(t *testing.T) {
 
 	trouble := waitForEvent(t, client, namespace, "involvedObject.name=subject,reason=Trouble,type=Warning")
 	if trouble.Message != "it happens" || trouble.Count != 1 || trouble.InvolvedObject.UID != object.UID || trouble.Source.Component != "tester" {
-		t.Errorf("event = %+v, want the fields of the v1 recorder", trouble)
+		t.Errorf("event = %+v, want the fields that the recorder of events.k8s.io/v1 sets", trouble)
 	}
 	calm := waitForEvent(t, client, namespace, "involvedObject.kind=ConfigMap,reason=Calm")
 	if calm.Message != "it passes" || calm.Action != "Waiting" || calm.ReportingController != "example.org/tester" || calm.EventTime.IsZero() {

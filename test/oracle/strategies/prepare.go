@@ -17,7 +17,8 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// printPrepared prints the object that results from the write of a line RESOURCE, ENDPOINT, OBJECT and LIVE.
+// printPrepared prints the object that kube-apiserver would store for a write request. The fields of line describe the request:
+// RESOURCE, ENDPOINT, OBJECT and LIVE, the existing object.
 func printPrepared(line string) error {
 	words := strings.Split(line, "\t")
 	if len(words) != 4 {

@@ -140,16 +140,16 @@ func (r *reporter) reportKind(n *node, kind kinds, v document.Value, path string
 	switch {
 	case n.acceptsKind(kind, v):
 		return 1
-	case n.format.name != "" && kind&(text|array) == 0 && goFormat(kind) != n.format.name:
-		r.wrongType(path, n.format.name, goFormat(kind))
+	case n.format.name != "" && kind&(text|array) == 0 && inferredFormat(kind) != n.format.name:
+		r.wrongType(path, n.format.name, inferredFormat(kind))
 	default:
 		r.wrongType(path, n.typeName, kind.name())
 	}
 	return 0
 }
 
-// goFormat returns the format that kube-apiserver infers for a number from its Go type; "" for other values.
-func goFormat(kind kinds) string {
+// inferredFormat returns the format that kube-apiserver infers for a number from its Go type; "" for other values.
+func inferredFormat(kind kinds) string {
 	switch kind {
 	case integer:
 		return "int64"
