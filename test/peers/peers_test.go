@@ -41,7 +41,7 @@ func TestStart(t *testing.T) {
 	if err := json.Unmarshal(get(t, c, "/version"), &version); err != nil {
 		t.Fatal(err)
 	}
-	if version.GitVersion != KubernetesVersion || version.Major != "1" || version.Minor != "36" {
+	if version.GitVersion != KubernetesVersion || version.Major != "1" || version.Minor != "37" {
 		t.Errorf("version of kube-apiserver = %+v, want %s", version, KubernetesVersion)
 	}
 
