@@ -113,6 +113,38 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestRecursiveReferences checks that lists, maps and references that contain themselves are values of any type.
+func TestRecursiveReferences(t *testing.T) {
+	for name, definition := range map[string]string{
+		"itself": `{"$ref": "#/definitions/A"}`,
+		"list":   `{"type": "array", "items": {"$ref": "#/definitions/A"}}`,
+		"map":    `{"type": "object", "additionalProperties": {"$ref": "#/definitions/A"}}`,
+	} {
+		file := filepath.Join(t.TempDir(), "swagger.json")
+		if err := os.WriteFile(file, []byte(`{"definitions": {"K": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "g", "version": "v1", "kind": "K"}],
+			"properties": {"metadata": {"type": "object"}, "a": {"$ref": "#/definitions/A"}}}, "A": `+definition+`}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		generate(t, dir, "x", []string{"openapi", "-f", file})
+		if files := filesIn(t, dir); !strings.Contains(files["g/v1/zz_generated.applyconfig.go"], "any ") {
+			t.Errorf("%s: generated %v, want a field of type any", name, slices.Sorted(maps.Keys(files)))
+		}
+	}
+}
+
+// TestNameConflicts checks that fields whose names or methods would conflict with those of all structs, or of the embedded metadata,
+// have other names.
+func TestNameConflicts(t *testing.T) {
+	for json, want := range map[string]string{"marks": "MarksField", "withName": "WithNameField", "unset": "UnsetField"} {
+		fields := []*Field{{JSON: "metadata", Embedding: Metadata, Type: &Expr{Target: &Type{Fields: []*Field{{Name: "Name"}}}}}, {JSON: json}}
+		nameFields(&Type{Fields: fields})
+		if fields[1].Name != want {
+			t.Errorf("name of the field %s = %s, want %s", json, fields[1].Name, want)
+		}
+	}
+}
+
 // TestHostileText checks that descriptions do not leave their comments.
 func TestHostileText(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "crd.yaml")

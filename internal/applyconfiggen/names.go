@@ -77,7 +77,9 @@ func nameFields(t *Type) {
 			continue
 		}
 		for _, inner := range f.Type.Target.Fields {
-			taken[inner.Name] = true
+			for _, name := range []string{inner.Name, "With" + inner.Name, "Unset" + inner.Name, "Unset" + inner.Name + "Entry"} {
+				taken[name] = true
+			}
 		}
 	}
 	for _, f := range t.Fields {
@@ -85,7 +87,7 @@ func nameFields(t *Type) {
 			continue
 		}
 		f.Name = goName(f.JSON)
-		for taken[f.Name] {
+		for taken[f.Name] || "Unset"+f.Name == "UnsetMarks" { // the latter is a field of all structs
 			f.Name += "Field"
 		}
 		taken[f.Name] = true

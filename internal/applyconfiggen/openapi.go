@@ -31,6 +31,8 @@ type openAPIReader struct {
 	byName       map[string]*Type
 	packages     map[string]*Package
 	meta         *metadata
+	// resolving contains the definitions, other than structs, whose types are being read.
+	resolving map[string]bool
 }
 
 type gvk struct{ group, version, kind string }
@@ -44,6 +46,7 @@ func (s OpenAPISource) read() ([]*Package, error) {
 	r := &openAPIReader{
 		schemaReader: newSchemaReader(), source: s, definitions: map[string]document.Value{}, namespaced: map[gvk]bool{},
 		subresources: map[gvk][]string{}, byName: map[string]*Type{}, packages: map[string]*Package{}, meta: newMetadata(),
+		resolving: map[string]bool{},
 	}
 	r.resolve, r.definition = r.reference, func(ref string) document.Value { return r.definitions[path.Base(ref)] }
 	for _, doc := range s.Documents {
@@ -131,7 +134,8 @@ func (r *openAPIReader) typeOf(definition, pkg, name string) *Type {
 	return t
 }
 
-// reference returns the type of a $ref.
+// reference returns the type of a $ref. For a list or map that contains itself, and for a $ref to itself, it returns the type of any
+// value, because only structs can be recursive in generated code.
 func (r *openAPIReader) reference(ref string) *Expr {
 	definition := path.Base(ref)
 	schema, known := r.definitions[definition]
@@ -155,6 +159,11 @@ func (r *openAPIReader) reference(ref string) *Expr {
 		t := r.typeOf(definition, pkg, name)
 		return &Expr{Shape: Struct, Name: GoName{t.Package, t.Name}, Target: t}
 	}
+	if r.resolving[definition] {
+		return anyExpr
+	}
+	r.resolving[definition] = true
+	defer delete(r.resolving, definition)
 	return r.expr(pkg, name, schema)
 }
 
