@@ -89,7 +89,7 @@ func (w *write) attemptAction(ctx context.Context, target *Endpoint, body decode
 	}
 	status, err := target.subresource.Create(ctx, a)
 	if err == nil && status.Status != metav1.StatusFailure && !w.DryRun {
-		err = w.commitAdmission(ctx, a.pending) // pending is nil if an earlier commit of the action has included its writes
+		err = w.commitAdmission(ctx, a.pending) // nil if an earlier commit of the action has included these writes
 	}
 	return status, err
 }
@@ -123,7 +123,7 @@ func (s *actionSource) Whole(obj document.Value) (document.Value, error) {
 	return whole(apply.Object{Document: obj}, s.resourceVersion)
 }
 
-// decodeAction decodes the body of an action. The group version of the body is that of the endpoint or one of accepted.
+// decodeAction decodes the body of an action. The body must have the group version of the endpoint, or one of accepted.
 func (w *write) decodeAction(accepted []schema.GroupVersion) (d decoded, err error) {
 	doc, err := w.Body.Parse()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// extraWrite creates the ConfigMap with the key extraKey. Admission plugins of tests add it to a transaction.
+// extraWrite creates the ConfigMap with the key extraKey. The admission plugins of tests add it to a request's transaction.
 var extraWrite = storage.Write{Key: extraKey.String(), Value: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"beside","namespace":"default"}}`)}
 
 // endpointPlugin is an admission plugin that calls run for create requests to one endpoint.
@@ -44,31 +44,31 @@ func (p *endpointPlugin) Validate(ctx context.Context, a *admission.Attributes) 
 	return p.run(ctx, a)
 }
 
-// gatedRequests maps endpoints, RESOURCE/SUBRESOURCE, to functions that send a create request whose body is not stored. The pod
-// "a" must exist.
-var gatedRequests = map[string]func(k *registrytest.Kit, dryRun bool) error{
+// actionRequests maps endpoints, RESOURCE/SUBRESOURCE, to functions that send a create request whose body is not stored. The
+// pod "a" must exist.
+var actionRequests = map[string]func(k *registrytest.Kit, dryRun bool) error{
 	"pods/binding": func(k *registrytest.Kit, dryRun bool) error {
 		request := subresourceRequest(k, "pods", "a", "binding", `{"metadata":{"name":"a"},"target":{"name":"one"}}`)
 		request.DryRun = dryRun
-		_, err := k.All.CreateSubresource(k.Context(), request)
+		_, err := k.Registry.CreateSubresource(k.Context(), request)
 		return err
 	},
 	"pods/eviction": func(k *registrytest.Kit, dryRun bool) error {
 		request := subresourceRequest(k, "pods", "a", "eviction", `{"metadata":{"name":"a"}}`)
 		request.DryRun = dryRun
-		_, err := k.All.CreateSubresource(k.Context(), request)
+		_, err := k.Registry.CreateSubresource(k.Context(), request)
 		return err
 	},
 	"localsubjectaccessreviews/": func(k *registrytest.Kit, dryRun bool) error {
 		request := k.Request("localsubjectaccessreviews.authorization.k8s.io", "default", "", `{"metadata":{"namespace":"default"},"spec":{"user":"u","nonResourceAttributes":{"path":"/x","verb":"get"}}}`)
 		request.DryRun = dryRun
-		_, err := k.All.Review(k.Context(), request)
+		_, err := k.Registry.Review(k.Context(), request)
 		return err
 	},
 }
 
-// openGated returns a registry with the admission plugin p, the pod "a", and the ConfigMap "gate".
-func openGated(t *testing.T, p *endpointPlugin) *registrytest.Kit {
+// openWithPod returns a registry with the admission plugin p, the pod "a", and the ConfigMap "gate".
+func openWithPod(t *testing.T, p *endpointPlugin) *registrytest.Kit {
 	t.Helper()
 	k := registrytest.OpenWithPlugins(t, watchcachetest.OpenStore(t), p)
 	k.Create("pods", "default", `{"metadata":{"name":"a"},"spec":{"terminationGracePeriodSeconds":0,"containers":[{"name":"a","image":"a"}]}}`)
@@ -79,10 +79,10 @@ func openGated(t *testing.T, p *endpointPlugin) *registrytest.Kit {
 // TestActionRequireUnchanged checks that a request whose body is not stored is repeated, including admission, if an object that
 // a plugin has passed to RequireUnchanged changes.
 func TestActionRequireUnchanged(t *testing.T) {
-	for endpoint, send := range gatedRequests {
+	for endpoint, send := range actionRequests {
 		for _, phase := range []admission.Phase{admission.Mutating, admission.Validating} {
 			p := &endpointPlugin{endpoint: endpoint, phase: phase}
-			k := openGated(t, p)
+			k := openWithPod(t, p)
 			var seen []string
 			p.run = func(ctx context.Context, a *admission.Attributes) error {
 				gate, err := a.Reader.Get(ctx, configMaps, "default", "gate")
@@ -109,9 +109,9 @@ func TestActionRequireUnchanged(t *testing.T) {
 // TestActionCommitWith checks that the write of an admission plugin is committed even if the body of the request is not stored,
 // except in a dry run.
 func TestActionCommitWith(t *testing.T) {
-	for endpoint, send := range gatedRequests {
+	for endpoint, send := range actionRequests {
 		p := &endpointPlugin{endpoint: endpoint, phase: admission.Mutating}
-		k := openGated(t, p)
+		k := openWithPod(t, p)
 		p.run = func(_ context.Context, a *admission.Attributes) error {
 			admission.RecordOf(a).CommitWith(extraWrite)
 			return nil
@@ -131,7 +131,7 @@ func TestActionCommitWith(t *testing.T) {
 // object that an admission plugin has passed to RequireUnchanged has changed.
 func TestEvictionCountsOnce(t *testing.T) {
 	p := &endpointPlugin{endpoint: "pods/eviction", phase: admission.Mutating}
-	k := openGated(t, p)
+	k := openWithPod(t, p)
 	runPod(k, "b")
 	k.Create("poddisruptionbudgets.policy", "default", budget)
 	writeStatus(k, "poddisruptionbudgets.policy", "web", `{"observedGeneration":1,"disruptionsAllowed":2,"desiredHealthy":1,"currentHealthy":3,"expectedPods":3}`)
@@ -171,7 +171,7 @@ func TestBindingInTerminatingNamespace(t *testing.T) {
 	k.Create("pods", "team", `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"a","image":"a"}]}}`)
 	request := subresourceRequest(k, "pods", "a", "binding", `{"metadata":{"name":"a"},"target":{"name":"one"}}`)
 	request.Namespace = "team"
-	_, err := k.All.CreateSubresource(t.Context(), request)
+	_, err := k.Registry.CreateSubresource(t.Context(), request)
 	if !terminated || !apierrors.HasStatusCause(err, metav1.CauseType("NamespaceTerminating")) {
 		t.Errorf("CreateSubresource() = %v, want a 403 with the cause NamespaceTerminating", err)
 	}

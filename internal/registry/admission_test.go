@@ -101,7 +101,7 @@ func TestCommitWith(t *testing.T) {
 
 	dry := k.Request("configmaps", "default", "", `{"metadata":{"name":"c"}}`)
 	dry.DryRun = true
-	if _, err := k.All.Create(t.Context(), dry); err != nil || has() {
+	if _, err := k.Registry.Create(t.Context(), dry); err != nil || has() {
 		t.Errorf("create in a dry run: write of the plugin committed: got %v, want false; error %v, want none", has(), err)
 	}
 	rejects = true
@@ -165,7 +165,7 @@ func TestMutatedFieldsHaveNoOwner(t *testing.T) {
 		a.Object = a.Object.With("data", a.Object.Get("data").With("set", document.NewString("by a plugin")))
 		return nil
 	}
-	result, err := k.All.Apply(t.Context(), k.Request("configmaps", "default", "c", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1"}}`))
+	result, err := k.Registry.Apply(t.Context(), k.Request("configmaps", "default", "c", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

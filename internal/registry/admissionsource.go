@@ -123,8 +123,8 @@ func (s *validateSource) Whole(obj document.Value) (document.Value, error) {
 	return whole(apply.Object{Document: obj, Entries: s.entries}, s.live.revision())
 }
 
-// whole returns an object in the form that clients read: with managedFields, and with revision as its resourceVersion unless
-// revision is "".
+// whole returns an object as clients read it: with managedFields, and with revision as its resourceVersion unless revision is
+// "".
 func whole(object apply.Object, revision string) (document.Value, error) {
 	doc, err := document.ParseJSONLimited(encodeJSON(object), anySize)
 	if err != nil || revision == "" {
@@ -133,7 +133,7 @@ func whole(object apply.Object, revision string) (document.Value, error) {
 	return doc.With("metadata", doc.Get("metadata").With("resourceVersion", document.NewString(revision))), nil
 }
 
-// wholeAt returns a stored object in the form that clients read at an endpoint, with managedFields and resourceVersion.
+// wholeAt returns a stored object as clients read it at an endpoint, with managedFields and resourceVersion.
 func (r *Registry) wholeAt(e *Endpoint, object *watchcache.Object) (document.Value, error) {
 	converted, err := r.At(e, object)
 	if err != nil {
@@ -160,8 +160,8 @@ func (c converter) Convert(doc document.Value, from, to string) (document.Value,
 	return c.endpoint.Kind.Convert(doc, from, to)
 }
 
-// Read implements admission.Converter. Unknown fields of a built-in kind are dropped without a warning, because the client did
-// not send them. Unknown fields of a custom resource are retained until the resource is stored, as in kube-apiserver.
+// Read implements admission.Converter. Unknown fields of a built-in kind are dropped without a warning, because the client
+// did not send them. Unknown fields of a custom resource are retained until it is stored, as in kube-apiserver.
 func (c converter) Read(doc document.Value, apiVersion string) (read document.Value, unknown []string, err error) {
 	if doc, err = c.withType(doc, apiVersion); err != nil {
 		return doc, nil, err
@@ -186,8 +186,8 @@ func (c converter) Decode(doc document.Value) (document.Value, error) {
 	return c.endpoint.body.Default(decoded), nil
 }
 
-// readSilently decodes an object without warnings and returns the paths of unknown fields. It is for objects that the client
-// did not send. managedFields are retained without being decoded.
+// readSilently decodes an object without warnings and returns the paths of unknown fields. It is for objects that webhooks
+// and policies return. managedFields are retained without being decoded.
 func readSilently(values Values, doc document.Value) (read document.Value, unknown []string, err error) {
 	metadata := doc.Get("metadata")
 	managed := metadata.Get("managedFields")

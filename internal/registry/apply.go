@@ -15,7 +15,7 @@ import (
 // Apply applies an apply configuration: it creates the object, or merges the configuration into the live object. It returns a
 // 409 if the configuration conflicts with other field managers and the request does not force it.
 func (r *Registry) Apply(ctx context.Context, request *Request) (Result, error) {
-	var config *decoded // decoded once, in the first attempt; its values share memory with the live object of that attempt
+	var config *decoded // decoded once, in the first attempt; shares memory with the live object of the first attempt
 	w := r.newWrite(request, verb{
 		merge: func(ctx context.Context, w *write, live *loaded) (merged, error) {
 			if config == nil {
@@ -72,8 +72,8 @@ func (r *Request) decodeConfiguration(live document.Value) (decoded, error) {
 	return config, err
 }
 
-// mergeApply applies a configuration to the live object. If there are conflicts with other field managers and also a wrong uid or
-// resourceVersion, it returns the conflicts with field managers, as kube-apiserver does.
+// mergeApply applies a configuration to the live object. Conflicts with other field managers take precedence over a wrong uid
+// or resourceVersion, as in kube-apiserver.
 func (w *write) mergeApply(ctx context.Context, live *loaded, config decoded) (m merged, err error) {
 	if err := w.checkApplicable(ctx, live); err != nil {
 		return m, err
@@ -132,8 +132,8 @@ func (w *write) mergeConfiguration(live *loaded, config decoded) (m merged, err 
 	if err := w.checkNulls(live, m, config.document); err != nil {
 		return m, err
 	}
-	// Maps and lists that became empty because the applier removed fields are dropped after the merge, because the engine needs
-	// them to compute the managed fields.
+	// Maps and lists that the apply emptied are dropped after the merge, because the engine computes the managed fields from
+	// them.
 	m.object.Document = e.values.DropPruned(live.current.Document, m.object.Document, config.document, e.topology)
 	w.warnOfSiblings(m, config.document)
 	return m, nil

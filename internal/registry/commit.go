@@ -17,10 +17,11 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// maxObjectBytes is the maximum size of a stored object in bytes. A write that does not enlarge a larger object is accepted.
+// maxObjectBytes is the maximum size of a stored object in bytes. An object that is larger already can be written if the
+// write does not enlarge it.
 const maxObjectBytes = document.DefaultMaxBytes
 
-// anySize is the parser option without a size limit, for objects that are stored already.
+// anySize disables the size limit of the parser, for objects that are stored already.
 var anySize = document.Limits{MaxBytes: -1}
 
 // commit stores a prepared object by compare-and-swap with the loaded revision, in one transaction with the allocations and
@@ -90,7 +91,7 @@ func (a *admitted) transaction(p *prepared, object storage.Write) []storage.Writ
 	all := make([]storage.Write, 0, len(p.allocations)+len(commits)+1)
 	all = append(all, p.allocations...)
 	for _, w := range commits {
-		if w.Key != object.Key { // the write of the object already states the revision that it expects
+		if w.Key != object.Key { // the write of the object checks the revision of its own key
 			all = append(all, w)
 		}
 	}
@@ -128,7 +129,7 @@ func (w *write) finalError(err error) error {
 	case !errors.As(err, &commit):
 		return err
 	case errors.As(err, &conflict) && conflict.Key != w.key().String():
-		return StoreError(context.DeadlineExceeded) // such a conflict is retried until the context ends
+		return StoreError(context.DeadlineExceeded) // a conflict about another key is retried until the context ends
 	case errors.As(err, &conflict) && commit.creating:
 		return apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
 	case errors.As(err, &conflict):
@@ -170,8 +171,8 @@ func encodeJSON(o apply.Object) []byte {
 	return bytes.Clone(text)
 }
 
-// PrepareCreation runs the stages of a create request that precede the commit and returns the write, which the caller commits
-// in one transaction with the write of another object. Admission and allocation are skipped.
+// PrepareCreation runs the stages of a create request before the commit, except admission and allocation. The caller commits
+// the returned write in one transaction with other writes.
 func (r *Registry) PrepareCreation(ctx context.Context, request *Request) (storage.Write, error) {
 	body, err := request.decodeObject()
 	if err != nil {

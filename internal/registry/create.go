@@ -114,8 +114,8 @@ func (w *write) checkNoDeletionFields(config document.Value) error {
 	return api.Invalid(w.Endpoint.errorKind(), w.Name, errs)
 }
 
-// mergeWhole replaces the object previous with doc, the whole object that a client sent or the result of a patch. The field
-// manager of the request becomes the owner of the fields that differ.
+// mergeWhole replaces the object previous with doc, the body of the request or the result of a patch. The field manager of
+// the request becomes the owner of the fields that differ.
 func (w *write) mergeWhole(live *loaded, previous apply.Object, doc document.Value) (merged, error) {
 	e := w.Endpoint
 	if e.isProjected() {
@@ -133,14 +133,14 @@ func (w *write) mergeWhole(live *loaded, previous apply.Object, doc document.Val
 	}
 	m := merged{object: result.Object}
 	if m.wasSentWhole = e.objectVersion != e.storedVersion; m.wasSentWhole {
-		m.object.Document = doc // the round trip is only for managed fields; prepare converts doc to the storage version
+		m.object.Document = doc // only the managed fields are computed from the round trip; prepare converts doc itself
 	}
 	w.countEntries(result)
 	return m, nil
 }
 
-// countEntries counts managed fields entries that the engine could not convert to the request's version: dropped entries, and
-// entries that were kept unchanged.
+// countEntries counts managed fields entries that the engine could not convert to the request's version: entries that it
+// dropped, and entries that it retained unconverted.
 func (w *write) countEntries(result apply.Result) {
 	if n := len(result.Dropped); n > 0 {
 		w.Metrics.ManagedFields(metrics.Dropped, n)

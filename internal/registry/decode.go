@@ -20,7 +20,7 @@ import (
 // are decoded only when they are needed.
 var fieldSetPath = []string{"metadata", "managedFields", fastdoc.AnyItem, "fieldsV1"}
 
-// decoded is an object that a client sent, separated from the metadata that needs special treatment.
+// decoded is an object that a client sent, separated from its managedFields and resourceVersion.
 type decoded struct {
 	// document is the object without managedFields and resourceVersion.
 	document document.Value
@@ -165,8 +165,8 @@ func (r *Request) decodeAs(values Values, doc document.Value) (document.Value, e
 	return doc, nil
 }
 
-// decodeTyped is decodeAs with errors that are not API statuses. Depending on the request's FieldValidation, unknown fields and
-// the given problems cause warnings, cause an error or are ignored.
+// decodeTyped is decodeAs with errors that are not API statuses. Depending on the request's FieldValidation, unknown fields
+// and problems cause warnings, cause an error or are ignored.
 func (r *Request) decodeTyped(values Values, doc document.Value, problems ...string) (document.Value, error) {
 	// Kubernetes decodes integers in JSON directly, but converts numbers in YAML and in strategic merge patches to floats
 	// first. So 1.0 is a valid integer only in the latter two.

@@ -164,8 +164,8 @@ func (r *Registry) deleteLive(ctx context.Context, d *Deletion, live *watchcache
 	return r.deleteNow(ctx, d, live, parsed, marked, conditions)
 }
 
-// deleteNow removes an object without pending finalizers or grace period from the store. For a resource with grace periods, the
-// result contains marked; for other resources, it contains the unchanged object.
+// deleteNow removes an object without pending finalizers or grace period from the store. Deleted.Object is marked for a
+// resource with grace periods, and the unchanged object otherwise.
 func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.Object, parsed apply.Object, marked document.Value, conditions []storage.Write) (Deleted, error) {
 	deleted := Deleted{Object: live, UID: parsed.Document.Lookup("metadata", "uid").Text()}
 	if d.Endpoint.Kind.Graceful {
@@ -188,7 +188,7 @@ func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.
 	return deleted, err
 }
 
-// unstoredVersion returns changed as an object with the key and revision of the stored object live. It writes nothing.
+// unstoredVersion returns changed with the key and revision of live, without storing it.
 func (r *Registry) unstoredVersion(live *watchcache.Object, changed apply.Object) (*watchcache.Object, error) {
 	key := watchcache.Key{Kind: live.Kind(), Namespace: live.Namespace(), Name: live.Name()}
 	return r.Cache.Draft(key, encodeJSON(changed), live.Revision())

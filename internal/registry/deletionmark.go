@@ -55,9 +55,9 @@ func isMarkedDeleted(doc document.Value) bool {
 	return !doc.Lookup("metadata", "deletionTimestamp").IsAbsent()
 }
 
-// withGrace sets the grace period, in seconds, and the deletionTimestamp of an object whose resource has grace periods, such as
-// pods. A repeated deletion can only shorten the grace period; if the repeated deletion does not shorten it, isPending is true
-// and the object remains unchanged.
+// withGrace sets the grace period, in seconds, and the deletionTimestamp of an object whose resource has grace periods, such
+// as pods. A repeated deletion can only shorten the grace period; if it does not, isPending is true and the object remains
+// unchanged.
 func (d *Deletion) withGrace(doc document.Value, now time.Time) (marked document.Value, grace int64, isPending bool) {
 	if !d.Endpoint.Kind.Graceful {
 		return doc, 0, false

@@ -35,15 +35,15 @@ type Endpoint struct {
 	// admission holds the plugins of the admission chain that handle the endpoint.
 	admission *admission.Endpoint
 	strategy  Strategy
-	// body decodes, defaults and validates request bodies; values does so for objects at the endpoint's version, and stored
-	// for objects at the storage version.
+	// body decodes, defaults and validates request bodies, values objects at the endpoint's version, and stored objects at the
+	// storage version.
 	body, values, stored Values
 	// objectVersion is the apiVersion of objects at the endpoint. storedVersion is the apiVersion of stored objects; for
 	// custom resources, which are converted when they are loaded and committed, it equals objectVersion.
 	objectVersion, storedVersion string
 	// topology is the merge topology of objects at the endpoint's version.
 	topology *schema.Type
-	// empty is the body that results from decoding {}: it contains only fields that Go always encodes.
+	// empty is the result of decoding the body {}: it contains the fields without omitempty, which Go always encodes.
 	empty document.Value
 	// patchStrategies returns the strategic merge patch metadata of bodies; nil if their kind has no Go type.
 	patchStrategies func() *strategic.Type
@@ -133,8 +133,8 @@ func (e *Endpoint) setValues() (err error) {
 	return err
 }
 
-// retainUnset returns a body with the unset fields, such as "" and [], of the object that it replaces. A client that decodes
-// an object into Go structs and sends it back omits these fields without intending a change.
+// retainUnset returns a body with the fields of the replaced object that have zero values, such as "" and []. A client that
+// decodes an object into Go structs and sends it back omits these fields without an intended change.
 func (e *Endpoint) retainUnset(doc, before document.Value) document.Value {
 	if e.isProjected() {
 		return doc
@@ -145,8 +145,8 @@ func (e *Endpoint) retainUnset(doc, before document.Value) document.Value {
 // resource returns the group and resource that API statuses about the endpoint's objects name.
 func (e *Endpoint) resource() apischema.GroupResource { return kindResource(e.Kind) }
 
-// errorKind returns the group and kind that validation errors name: those of the body, or for custom resources always those
-// of the object.
+// errorKind returns the group and kind that validation errors name: those of the body, except that errors about custom
+// resources always name the group and kind of the object.
 func (e *Endpoint) errorKind() apischema.GroupKind {
 	if e.Kind.Custom {
 		return apischema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Name}
@@ -155,7 +155,7 @@ func (e *Endpoint) errorKind() apischema.GroupKind {
 }
 
 // errorKindOf returns the group and kind that validation errors about a document name. For a custom resource it is the kind
-// that the document states, even if that is the wrong one.
+// in the document, even if it is not the endpoint's.
 func (e *Endpoint) errorKindOf(doc document.Value) apischema.GroupKind {
 	named := e.errorKind()
 	if e.isCustomObject() {
@@ -205,9 +205,9 @@ func (e *Endpoint) toStored(doc document.Value) (document.Value, error) {
 	return e.Kind.Convert(doc, e.objectVersion, e.storedVersion)
 }
 
-// roundTrip returns a document as clients will read it after it was stored. Conversion to the storage version may add
-// annotations that preserve fields of other versions; in the result, these annotations belong to the field manager that
-// writes the fields.
+// roundTrip converts a document to the storage version and back, which returns it as clients read it after the write.
+// Conversion to the storage version may add annotations that preserve fields of other versions; in the result, these
+// annotations belong to the field manager that writes the fields.
 func (e *Endpoint) roundTrip(doc document.Value) (document.Value, error) {
 	if e.objectVersion == e.storedVersion {
 		return doc, nil
@@ -219,7 +219,7 @@ func (e *Endpoint) roundTrip(doc document.Value) (document.Value, error) {
 	return e.fromStored(stored)
 }
 
-// formOf returns the form that converts stored objects to the bodies of an endpoint; nil if no conversion is needed.
+// formOf returns the watch cache form that converts stored objects to bodies of an endpoint; nil if no conversion is needed.
 func (r *Registry) formOf(e *Endpoint) *watchcache.Form {
 	switch {
 	case e.isProjected():

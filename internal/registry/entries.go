@@ -12,9 +12,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// entries returns the managed fields entries that a create or update starts from: the entries in the body, or the entries of
-// the live object if the body contains none or they cannot be decoded. An empty list, or a list of one empty entry, in the
-// body removes all entries.
+// entries returns the managed fields entries before the write: those in the body, or those of the live object if the body
+// contains none or they cannot be decoded. An empty list, or a list of one empty entry, in the body removes all entries.
 func (d decoded) entries(live apply.Object) []apply.Entry {
 	if isReset(d.managed) {
 		return nil
@@ -36,8 +35,8 @@ func (d decoded) entries(live apply.Object) []apply.Entry {
 const maxComparedEntries = 16
 
 // canonicalize rewrites the field sets of entries in canonical order, because clients and patches may reorder the names in
-// fieldsV1. It returns false if a field set cannot be decoded. A field set that equals that of a live entry is canonical
-// already and is not decoded.
+// fieldsV1. It returns false if a field set cannot be decoded. A field set that equals the field set of a live entry is
+// canonical already and is not decoded.
 func canonicalize(entries, live []apply.Entry) bool {
 	live = live[:min(len(live), maxComparedEntries)]
 	for i := range entries {

@@ -25,9 +25,9 @@ import (
 // evictionSubresource is the subresource eviction, which deletes a pod if its PodDisruptionBudget allows that.
 //
 // The disruption is counted before the pod is deleted: the eviction decrements status.disruptionsAllowed of the budget and
-// records the pod in status.disruptedPods, from which the disruption controller removes it. If the server stops between
-// these two steps, the budget allows one disruption too few until the controller recomputes the status. The client's
-// preconditions are checked when the pod is deleted, as in kube-apiserver: an eviction that fails because of them has
+// records the pod in status.disruptedPods, from which the disruption controller removes it. If the server stops between the
+// decrement and the deletion, the budget allows one disruption too few until the controller recomputes the status. The
+// client's preconditions are checked when the pod is deleted, as in kube-apiserver: an eviction that fails a precondition has
 // decremented the budget nevertheless.
 func evictionSubresource() *Subresource {
 	return &Subresource{
@@ -83,8 +83,8 @@ func evictPod(ctx context.Context, a *Action) (metav1.Status, error) {
 	}
 }
 
-// newEviction decodes deleteOptions of the request. It returns an error if the name in the body is not that in the URL, or if
-// options contradict the request.
+// newEviction decodes deleteOptions of the request. It returns an error if the names in the body and the URL differ, or if
+// dryRun of the body and of the request do.
 func newEviction(a *Action) (*eviction, error) {
 	if a.Body.Lookup("metadata", "name").Text() != a.Name {
 		return nil, apierrors.NewBadRequest("name in URL does not match name in Eviction object")
@@ -111,7 +111,7 @@ func newEviction(a *Action) (*eviction, error) {
 }
 
 // checkOptions returns a 422 if deleteOptions are invalid. It is called after the budget was checked, so errors about the
-// budget take precedence, as in kube-apiserver. Unlike in kube-apiserver, it is called before the first write.
+// budget take precedence, as in kube-apiserver. Unlike in kube-apiserver, the check precedes the first write.
 func (e *eviction) checkOptions() error {
 	if errs := metav1validation.ValidateDeleteOptions(&e.options); len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
@@ -273,7 +273,7 @@ func (e *eviction) deletePod(ctx context.Context, live *watchcache.Object, pinne
 }
 
 // markDisrupted sets the condition DisruptionTarget of the pod. It returns a 409 if the preconditions of d do not hold. If d
-// has a resourceVersion precondition, markDisrupted changes that precondition to the revision of its own write.
+// has a resourceVersion precondition, markDisrupted replaces it with the revision of the write of the condition.
 func (e *eviction) markDisrupted(ctx context.Context, d *Deletion) error {
 	written, err := e.Modify(ctx, func(live *watchcache.Object, pod document.Value) (document.Value, error) {
 		if err := d.checkPreconditions(live, pod); err != nil {
@@ -344,7 +344,7 @@ func checkBudget(budget *policyv1.PodDisruptionBudget) error {
 	return err
 }
 
-// exhaustedMessage returns Kubernetes' message about the reason why a budget allows no disruptions.
+// exhaustedMessage returns Kubernetes' message that states why a budget allows no disruptions.
 func exhaustedMessage(budget *policyv1.PodDisruptionBudget) string {
 	status := &budget.Status
 	var denial *metav1.Condition
@@ -364,8 +364,8 @@ func exhaustedMessage(budget *policyv1.PodDisruptionBudget) string {
 	return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently", budget.Name)
 }
 
-// withDisruption returns the budget with disruptionsAllowed decremented and with the pod in disruptedPods. budget is the decoded
-// form of doc.
+// withDisruption returns the budget with disruptionsAllowed decremented and with the pod in disruptedPods. budget is the
+// decoded doc.
 func (e *eviction) withDisruption(doc document.Value, budget *policyv1.PodDisruptionBudget) document.Value {
 	now, status := metav1.NewTime(e.Now()), doc.Get("status")
 	left := budget.Status.DisruptionsAllowed - 1

@@ -19,7 +19,7 @@ import (
 func subresourceRequest(k *registrytest.Kit, resource, name, subresource, body string) *registry.Request {
 	k.Helper()
 	request := k.Request(resource, "default", name, body)
-	endpoint, err := k.All.Endpoint(request.Endpoint.Kind, request.Endpoint.Version, subresource)
+	endpoint, err := k.Registry.Endpoint(request.Endpoint.Kind, request.Endpoint.Version, subresource)
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -30,14 +30,14 @@ func subresourceRequest(k *registrytest.Kit, resource, name, subresource, body s
 // evict creates an Eviction of a pod in the namespace default.
 func evict(k *registrytest.Kit, ctx context.Context, name string) error {
 	k.Helper()
-	_, err := k.All.CreateSubresource(ctx, subresourceRequest(k, "pods", name, "eviction", `{"metadata":{"name":"`+name+`"}}`))
+	_, err := k.Registry.CreateSubresource(ctx, subresourceRequest(k, "pods", name, "eviction", `{"metadata":{"name":"`+name+`"}}`))
 	return err
 }
 
 // writeStatus patches the status of an object in the namespace default.
 func writeStatus(k *registrytest.Kit, resource, name, status string) {
 	k.Helper()
-	if _, err := k.All.Patch(k.Context(), subresourceRequest(k, resource, name, "status", `{"status":`+status+`}`), registry.MergePatch); err != nil {
+	if _, err := k.Registry.Patch(k.Context(), subresourceRequest(k, resource, name, "status", `{"status":`+status+`}`), registry.MergePatch); err != nil {
 		k.Fatal(err)
 	}
 }
@@ -121,7 +121,7 @@ func TestEvictionLosesRaces(t *testing.T) {
 func TestBindingIsBoundOnce(t *testing.T) {
 	var k *registrytest.Kit
 	bind := func(ctx context.Context, node string) error {
-		_, err := k.All.CreateSubresource(ctx, subresourceRequest(k, "pods", "a", "binding", `{"metadata":{"name":"a"},"target":{"name":"`+node+`"}}`))
+		_, err := k.Registry.CreateSubresource(ctx, subresourceRequest(k, "pods", "a", "binding", `{"metadata":{"name":"a"},"target":{"name":"`+node+`"}}`))
 		return err
 	}
 	raced := false

@@ -63,8 +63,8 @@ func (w *write) applyOnce(live apply.Object, config document.Value) (apply.Resul
 }
 
 // takeOverEntries returns the managed fields entries of the object after the fields of client-side apply were transferred to
-// the applier. If an entry of the applier is at another version, the object is converted to that version first, so that field
-// sets can be united. Entries whose version no longer exists are dropped.
+// the applier. If an entry of the applier is at another version, the object is converted to that version first, because only
+// field sets of one version can be united. Entries whose version no longer exists are dropped.
 func (w *write) takeOverEntries(live apply.Object) ([]apply.Entry, error) {
 	moved, err := ownership.TakeOver(live, w.Manager)
 	var other *ownership.OtherVersionError
@@ -109,9 +109,9 @@ func (w *write) applyOverAnnotation(live apply.Object, config document.Value, co
 	return w.Endpoint.engine.Apply(live, config, forced)
 }
 
-// isUnsetDefault reports whether a conflict is about a field that only client-side apply owns, below a field or list item that the
-// annotation contains and an unset marker removes. The annotation does not contain such a field itself, because it is a default
-// that client-side apply owns since it created the object.
+// isUnsetDefault reports whether a conflict is about a default inside of a field or list item that an unset marker removes
+// and that the last-applied annotation contains. The annotation does not contain the default itself, which only client-side
+// apply owns, because it created the object.
 func (w *write) isUnsetDefault(c apply.Conflict, config document.Value, own fieldset.Set, clientSide []ownership.Selector) bool {
 	depth := markerDepth(config, w.Endpoint.topology, c.Path)
 	if depth == 0 || !own.Has(c.Path[:depth]) && own.At(c.Path[:depth]).IsEmpty() {

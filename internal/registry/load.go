@@ -39,8 +39,7 @@ func (w *write) load(ctx context.Context) (*loaded, error) {
 	return live, err
 }
 
-// convertLive sets the documents of a live custom resource, which is converted to the request's version and to the current
-// CustomResourceDefinition.
+// convertLive converts a live custom resource to the request's version, with the current CustomResourceDefinition.
 func (w *write) convertLive(live *loaded) error {
 	converted, err := w.objectAt(w.Endpoint, live.object)
 	if err != nil {
@@ -68,8 +67,8 @@ func (w *write) isOutdated(live *loaded) (bool, error) {
 	return !document.Equal(inStore.Document, stored), err
 }
 
-// parsed returns a stored object split into its document and its managed fields entries, the input of the apply engine. If an
-// entry cannot be decoded, it logs a warning and drops all entries, as Kubernetes does.
+// parsed splits a stored object into its document and its managed fields entries, for the apply engine. If an entry cannot be
+// decoded, it logs a warning and drops all entries, as Kubernetes does.
 func (r *Registry) parsed(object *watchcache.Object) (apply.Object, error) {
 	parsed, err := object.Parsed()
 	if entry := (*apply.EntryError)(nil); !errors.As(err, &entry) {

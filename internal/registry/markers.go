@@ -18,11 +18,12 @@ import (
 // Unset markers outside of apply
 //
 // Only apply has unset markers. Create, update and all patches return a 400 if they would store a map with the field
-// k8s_io__value, for all kinds alike and also inside of fields without a schema: stored, such a map would look like a
-// marker when a client extracts its configuration. Maps that are stored already, for instance because the feature gate was
-// disabled when they were written, may be written back.
+// k8s_io__value, for all kinds alike and also inside of fields without a schema: stored, such a map would look like a marker
+// when a client extracts its configuration. Such maps may be written back if they are stored already, for instance because
+// the feature gate was disabled when they were written.
 
-// mayContainMarker reports whether a body, as text, may contain an unset marker. The field name may be spelled with escapes.
+// mayContainMarker reports whether the text of a body contains the field name of unset markers, or an escape with which it
+// may be spelled.
 func mayContainMarker(text string) bool {
 	return strings.Contains(text, apply.UnsetMarkerKey) || strings.Contains(text, `\`)
 }
@@ -36,8 +37,8 @@ type marker struct {
 // maxMarkers is the maximum number of markers that findMarkers returns.
 const maxMarkers = 20
 
-// findMarkers returns the maps with the field k8s_io__value in a document, except those inside of other such maps and those for
-// which known returns true.
+// findMarkers returns the maps with the field k8s_io__value in a document, except maps inside of another such map and maps
+// for which known returns true.
 func findMarkers(doc document.Value, known func(document.Value) bool) []marker {
 	var (
 		found []marker
@@ -76,10 +77,10 @@ func (w *write) hasMarkers(config document.Value) bool {
 // unsetMarker is the map {k8s_io__value: unset}.
 var unsetMarker = document.NewMap(document.Field{Name: apply.UnsetMarkerKey, Value: document.NewString(apply.UnsetMarkerValue)})
 
-// withTextMarkers returns a live Secret and an apply configuration in which a marker in stringData or data is in the other one, too,
-// unless the configuration sets the field there. Servers move stringData to data, so that an absence in one of them alone could
-// not be required of the Secret. The live Secret gets the unset fields in stringData, so that field managers that wrote them
-// there are in conflict.
+// withTextMarkers returns a live Secret and an apply configuration in which each marker of stringData is copied to data and
+// vice versa, unless the configuration sets the field there. Because the server moves stringData to data, a field is absent
+// only if both lack it. The live Secret gets the unset fields in stringData, so that the apply conflicts with field managers
+// that wrote them to stringData.
 func (w *write) withTextMarkers(live, config document.Value) (document.Value, document.Value) {
 	data, text := config.Get("data"), config.Get("stringData")
 	if isMarker(text) {
@@ -99,8 +100,8 @@ func (w *write) withTextMarkers(live, config document.Value) (document.Value, do
 	return live, config
 }
 
-// withMarkersOf returns a map of a configuration with the markers of another map at the fields that it lacks. It returns other
-// values unchanged.
+// withMarkersOf returns the map m with the unset markers of the map other, except for fields that m has. If m or other is not
+// a map, it returns m unchanged.
 func withMarkersOf(m, other document.Value) document.Value {
 	if isMarker(m) || m.Kind() != document.Map && !m.IsAbsent() || isMarker(other) || other.Kind() != document.Map {
 		return m
@@ -118,8 +119,7 @@ func isMarker(v document.Value) bool {
 	return v.Kind() == document.Map && !v.Get(apply.UnsetMarkerKey).IsAbsent()
 }
 
-// markerDepth returns the length of the shortest prefix of a path at which an apply configuration has an unset marker; 0 if there
-// is none.
+// markerDepth returns the length of the shortest prefix of path at which config has an unset marker; 0 if there is none.
 func markerDepth(config document.Value, t *schema.Type, path fieldset.Path) int {
 	v := config
 	for i, e := range path {
@@ -143,8 +143,8 @@ func markerDepth(config document.Value, t *schema.Type, path fieldset.Path) int 
 	return 0
 }
 
-// itemWithKeys returns the item of a list in a configuration that a path element selects; absent if there is none. A key that
-// the item omits has its default.
+// itemWithKeys returns the item of a configuration's list that the path element e selects; absent if there is none. A key
+// that an item omits has its default.
 func itemWithKeys(list document.Value, keys []schema.Key, e fieldset.Element) document.Value {
 	for _, item := range list.Items() {
 		matches := true

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestStoredMarkers checks that data that looks like an unset marker and was stored while the feature gate was disabled can be
-// written back by updates and patches, but not extended or copied in a changed form.
+// TestStoredMarkers checks that data that looks like an unset marker and was stored while the feature gate was disabled can
+// be written back by updates and patches, but not extended or copied with changes.
 func TestStoredMarkers(t *testing.T) {
 	o := open(t, Options{})
 	o.Unset = false

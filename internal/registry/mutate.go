@@ -76,8 +76,8 @@ func (w *write) attributes(live *loaded, from admission.Source, object, old docu
 	return admission.NewRecord(a, from)
 }
 
-// adoptMutated replaces the admitted object with doc, the result of in-tree plugins. At an endpoint with a projection, doc is
-// the projected body, and its changes are applied to the object.
+// adoptMutated replaces the admitted object with doc, the result of in-tree plugins. At an endpoint with a projection, such
+// as scale, doc is the body, and its changes are applied to the object.
 func (w *write) adoptMutated(a *admitted, doc document.Value) error {
 	a.mutated = true
 	if w.Endpoint.isProjected() {
@@ -91,9 +91,9 @@ func (w *write) adoptMutated(a *admitted, doc document.Value) error {
 // invalidManagedFields is the warning of kube-apiserver for an object whose managedFields a webhook has broken.
 const invalidManagedFields = ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: %v"
 
-// adoptReturned replaces the admitted object, with its managed fields entries with the object that webhooks returned. It
-// rejects a changed name, namespace or resourceVersion. If the returned managedFields cannot be decoded, it adds a warning and
-// retains the entries that the object had before admission.
+// adoptReturned replaces the admitted object and its managed fields entries with those that webhooks returned. It rejects a
+// changed name, namespace or resourceVersion. If the returned managedFields cannot be decoded, it adds a warning and retains
+// the entries that the object had before admission.
 func (w *write) adoptReturned(live *loaded, m merged, a *admitted) error {
 	e := w.Endpoint
 	doc, err := a.attributes.Returned()
@@ -142,8 +142,8 @@ func (w *write) adoptReturned(live *loaded, m merged, a *admitted) error {
 	return nil
 }
 
-// adoptProjected applies a body that webhooks or policies returned, such as a Scale, to the admitted object, and its managed
-// fields entries if they changed. managedFields that cannot be decoded are ignored.
+// adoptProjected applies a body that webhooks or policies returned, such as a Scale, to the admitted object, and updates the
+// object's managed fields entries if those of the body changed. managedFields that cannot be decoded are ignored.
 func (w *write) adoptProjected(live *loaded, m merged, a *admitted, body document.Value) error {
 	if split, err := apply.SplitObject(body); err == nil && m.projected != nil && !sameEntries(split.Entries, m.projected.after.Entries) {
 		if a.object.Entries, err = w.Endpoint.projection.applyEntries(live.current.Entries, split.Entries); err != nil {
@@ -153,8 +153,8 @@ func (w *write) adoptProjected(live *loaded, m merged, a *admitted, body documen
 	return w.adoptMutated(a, body)
 }
 
-// pruneReturned removes the fields of a custom resource that webhooks set and its schema does not define. The unpruned object
-// is retained for validating admission, as in kube-apiserver.
+// pruneReturned removes the fields that webhooks set on a custom resource and that its schema does not define. The unpruned
+// object is retained for validating admission, as in kube-apiserver.
 func (w *write) pruneReturned(a *admitted) error {
 	if !w.Endpoint.isCustomObject() {
 		return nil
@@ -170,8 +170,8 @@ func (w *write) pruneReturned(a *admitted) error {
 	return nil
 }
 
-// checkReturnedRevision checks version, a resourceVersion that a webhook set, like a resourceVersion that the client sent,
-// except that a resourceVersion that is not a number is a 500 instead of a 400.
+// checkReturnedRevision checks version, which a webhook set, like a resourceVersion that the client sent, except that it
+// returns a 500 instead of a 400 if it is not a number.
 func (w *write) checkReturnedRevision(live *loaded, m merged, version string) error {
 	if version == "" || version == "0" || version == m.resourceVersion {
 		return nil

@@ -36,8 +36,8 @@ func (r *Registry) Patch(ctx context.Context, request *Request, patch Patch) (Re
 	return w.run(ctx)
 }
 
-// mergePatch patches the live object. The result is treated like the body of an update. Since the result contains the live
-// resourceVersion, the resourceVersion check fails only if the patch sets another resourceVersion.
+// mergePatch patches the live object. The result is treated like the body of an update. The result contains the live
+// resourceVersion, so the resourceVersion check fails only if the patch sets another one.
 func (w *write) mergePatch(live *loaded, patch Patch, body document.Value) (m merged, err error) {
 	e := w.Endpoint
 	if live.object == nil {
@@ -96,9 +96,8 @@ func (w *write) splitPatched(patched document.Value) (after decoded, err error) 
 	return after, nil
 }
 
-// withoutEmptied returns the patched object without the lists and maps that the patch has emptied, but keeps empty values
-// that the patch itself contains. For a JSON patch it cannot tell the two apart: if any operation contains an empty value,
-// all empty values are kept.
+// withoutEmptied returns the patched object without the lists and maps that the patch has emptied. Empty lists and maps that
+// the patch itself sets are retained. If any operation of a JSON patch contains one, all empty values are retained.
 func (e *Endpoint) withoutEmptied(before, after, body document.Value) document.Value {
 	if body.Kind() != document.List {
 		return e.body.DropEmptied(before, after, withoutEmptyMetadata(before, body))
@@ -110,7 +109,7 @@ func (e *Endpoint) withoutEmptied(before, after, body document.Value) document.V
 }
 
 // withoutEmptyMetadata returns a patch without empty labels and annotations if the object has no labels or annotations.
-// Clients send these when there is nothing to change, and expect that the response equals the object before the patch.
+// Clients send these in patches that change nothing, and expect that the response equals the object before the patch.
 func withoutEmptyMetadata(before, patch document.Value) document.Value {
 	for _, name := range []string{"annotations", "labels"} {
 		sent := patch.Lookup("metadata", name)
@@ -158,7 +157,7 @@ func patchStrategiesOf(apiVersion, kind string) *strategic.Type {
 	}
 	t, err := strategic.FromGoType(goType)
 	if err != nil {
-		return nil // the type is not a struct
+		return nil // the Go type is not a struct
 	}
 	return t
 }

@@ -72,7 +72,7 @@ type merged struct {
 	// wasSentWhole reports whether the client sent the whole object at another version than the storage version. The
 	// converted object is then stored even if it equals the live object at the request's version.
 	wasSentWhole bool
-	// resourceVersion is the resourceVersion of the object that mutating admission receives; "" if it receives none.
+	// resourceVersion is the resourceVersion of the object in mutating admission; "" if the object has none.
 	resourceVersion string
 	// projected is the body of a subresource with a body type of its own, such as Scale, before and after the write; nil for
 	// other endpoints.
@@ -82,13 +82,13 @@ type merged struct {
 // admitted is the object after mutating admission: decoded, with defaults, at the request's version.
 type admitted struct {
 	object apply.Object
-	// unpruned is a custom resource with the fields that webhooks set and its schema does not define; absent if there are
-	// no such fields. Validating admission receives it.
+	// unpruned is the custom resource including fields that webhooks set and its schema does not define, as validating admission
+	// receives it; absent if there are no such fields.
 	unpruned document.Value
 	// mutated reports whether in-tree plugins have changed the object.
 	mutated bool
-	// plan lists the admission plugins that handle the write, and attributes is their view of it. Both are nil if no plugin
-	// handles the write.
+	// plan lists the admission plugins that handle the write, and attributes describes the write to them. Both are nil if no
+	// plugin handles the write.
 	plan       *admission.Plan
 	attributes *admission.Record
 }
@@ -96,13 +96,13 @@ type admitted struct {
 // prepared is the object to be stored, at the storage version.
 type prepared struct {
 	object apply.Object
-	// validated is object plus the fields that the storage version does not define and drops.
+	// validated is object plus the fields that are dropped when it is stored, because the storage version does not define them.
 	validated document.Value
-	// undefaulted is validated without the defaults that follow from reset fields. A status write is validated in this form:
-	// fields that the client omitted are missing, even if the spec of the object would give them a default.
+	// undefaulted is validated without the defaults that follow from reset fields. A status write is validated without them, so
+	// a status field that the client omitted is missing even if it has a default that depends on the spec.
 	undefaulted document.Value
-	// unprepared is the object before the kind's Prepare function, which replaces some annotations with fields. Warnings about
-	// a new object are computed from it.
+	// unprepared is the object before the kind's Prepare function, which replaces some annotations with fields. Warnings about a
+	// new object are computed from unprepared.
 	unprepared document.Value
 	// allocations are the writes that reserve allocated values. They are committed in one transaction with the object.
 	allocations []storage.Write

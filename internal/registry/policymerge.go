@@ -24,8 +24,9 @@ type policyMerger struct {
 	topology func(apiVersion string) (*schema.Type, bool)
 }
 
-// newPolicyMerger returns the policyMerger for an endpoint of a kind. body is the type of its bodies; if it is empty, bodies are
-// objects of the kind. It returns an error if the type has no merge topology, as Evictions in kube-apiserver.
+// newPolicyMerger returns the policyMerger for an endpoint of a kind. body is the type of its bodies; if it is empty, bodies
+// are objects of the kind. It returns an error if the type has no merge topology, for instance Eviction, as in
+// kube-apiserver.
 func newPolicyMerger(k *api.Kind, body apischema.GroupVersionKind) (m policyMerger, err error) {
 	isBinding := body == bindingType || body.Empty() && k.Group == bindingType.Group && k.Name == bindingType.Kind
 	switch {
@@ -43,10 +44,10 @@ func newPolicyMerger(k *api.Kind, body apischema.GroupVersionKind) (m policyMerg
 	return m, err
 }
 
-// bindingType is the type of Bindings. They are never stored, so that the topologies of built-in kinds do not contain it.
+// bindingType is the type of Bindings. It has no topology among the built-in kinds, because Bindings are never stored.
 var bindingType = apischema.GroupVersionKind{Version: "v1", Kind: "Binding"}
 
-// bindingTopology returns the merge topology of Bindings, composed of those of other kinds.
+// bindingTopology returns the merge topology of Bindings, composed of topologies of other kinds.
 func bindingTopology() *schema.Type {
 	event, _ := api.BuiltinTopology("", "v1", "Event")
 	fieldOf := func(name, source string) schema.Field {
@@ -100,7 +101,7 @@ func (c converter) Merge(doc, config document.Value) (document.Value, error) {
 	return merged.Document.With("metadata", merged.Document.Get("metadata").With("managedFields", managed)), nil
 }
 
-// Merge implements admission.Converter. If the configuration unsets the replicas of a Scale, the object gets their default.
+// Merge implements admission.Converter. If the configuration unsets spec.replicas of a Scale, the object gets the default.
 func (s *mutateSource) Merge(doc, config document.Value) (document.Value, error) {
 	merged, err := s.source.Merge(doc, config)
 	if err != nil || s.merged.projected == nil || doc.Lookup("spec", "replicas").IsAbsent() || !merged.Lookup("spec", "replicas").IsAbsent() {
@@ -117,7 +118,7 @@ func noSchema(doc document.Value) error {
 		"Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", kindOf(doc)))
 }
 
-// kindOf returns the kind that a document states.
+// kindOf returns the apiVersion and kind in a document.
 func kindOf(doc document.Value) apischema.GroupVersionKind {
 	return apischema.FromAPIVersionAndKind(doc.Get("apiVersion").Text(), doc.Get("kind").Text())
 }
@@ -131,13 +132,14 @@ func problemsOf(invalid *apply.InvalidError) string {
 	return strings.Join(problems, "; ")
 }
 
-// atomicError returns the error for an apply configuration that sets the atomic values at these paths.
+// atomicError returns the error for an apply configuration that sets atomic maps, lists or structs at paths.
 func atomicError(paths ...string) error {
 	return fmt.Errorf("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: %s", strings.Join(paths, ", "))
 }
 
-// atomicFields returns the paths of the atomic maps and lists that a valid configuration sets, except those that it unsets. A
-// policy must not set them: the author of a mutation may not know that it replaces the whole value.
+// atomicFields returns the paths of the atomic maps and lists that a valid configuration sets, except those that it unsets.
+// As in kube-apiserver, the apply configuration of a policy must not set them, because it would replace the whole map or
+// list.
 func atomicFields(path string, t *schema.Type, v document.Value) (atomics []string) {
 	switch {
 	case t == nil || !v.Get(apply.UnsetMarkerKey).IsAbsent():

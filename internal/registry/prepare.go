@@ -29,7 +29,7 @@ func (w *write) prepare(live *loaded, m merged, a *admitted) (*prepared, error) 
 		doc = e.evolving.RoundTripped(doc)
 	}
 	if !m.wasSentWhole && document.Same(m.object.Document, live.current.Document) && !a.wasMutated() {
-		doc = live.stored // only managed fields change; a conversion to the request's version and back could add fields
+		doc = live.stored // only managed fields change; converting the stored object to the request's version and back could add fields
 	}
 	var defaulted document.Value
 	if e.values == e.stored {
@@ -74,14 +74,14 @@ func (w *write) checkType(live *loaded, doc document.Value) (document.Value, err
 	return doc, api.Invalid(e.errorKindOf(doc), name, e.values.Validate(invalid, live.current.Document))
 }
 
-// applyStrategy calls the kind's Prepare function on doc and sets the documents of the prepared object. sent is the object with
-// all fields of the request's version. defaulted is an earlier form of doc that has defaults, or absent; only fields of doc
-// that differ from defaulted are defaulted.
+// applyStrategy calls the kind's Prepare function on doc and sets the documents of p. sent is the object with all fields of
+// the request's version. defaulted is doc before later changes, with defaults, or absent; only fields of doc that differ from
+// defaulted are defaulted.
 func (w *write) applyStrategy(live *loaded, p *prepared, doc, sent, defaulted document.Value) {
 	e := w.Endpoint
 	endpoint := e.Subresource
 	if e.isProjected() {
-		endpoint = "" // a write to a projection, such as a Scale, is treated as a write to the object
+		endpoint = "" // Prepare treats a write to a projection, such as a Scale, as a write to the object
 	}
 	write := api.Write{Version: e.Version, Time: w.Now(), User: apiUser(w.User)}
 	strategy := func(doc document.Value) document.Value {
@@ -113,16 +113,16 @@ func (w *write) withNewMetadata(doc document.Value) document.Value {
 	return withoutDeletionFields(doc.With("metadata", metadata)) // webhooks may have set deletion fields
 }
 
-// withImmutableMetadata returns an object with the metadata fields that updates do not change, taken from the live object. Of the
-// client's values it retains uid, deletionGracePeriodSeconds and, if the live object has none, deletionTimestamp; validation
-// rejects them if they differ from the live values.
+// withImmutableMetadata returns an object with the immutable metadata fields of the live object. It retains the client's uid,
+// deletionGracePeriodSeconds and, if the live object has none, deletionTimestamp; validation rejects them if they differ from
+// the live values.
 func withImmutableMetadata(doc, stored document.Value) document.Value {
 	live, metadata := stored.Get("metadata"), doc.Get("metadata")
 	for _, name := range []string{"creationTimestamp", "generation"} {
 		metadata = withField(metadata, name, live.Get(name))
 	}
 	if timestamp := live.Get("deletionTimestamp"); !timestamp.IsAbsent() {
-		metadata = metadata.With("deletionTimestamp", timestamp) // if the live object has none, validation rejects the client's value
+		metadata = metadata.With("deletionTimestamp", timestamp) // validation rejects the client's value if the live object has none
 	}
 	for _, name := range []string{"uid", "deletionGracePeriodSeconds"} {
 		if metadata.Get(name).IsAbsent() {
@@ -140,7 +140,7 @@ func withField(m document.Value, name string, v document.Value) document.Value {
 	return m.With(name, v)
 }
 
-// apiUser converts a user to the form that Prepare functions of kinds receive. nil becomes the zero value.
+// apiUser converts a user to the type that Prepare functions of kinds receive. nil becomes the zero value.
 func apiUser(u user.Info) api.User {
 	if u == nil {
 		return api.User{}

@@ -6,8 +6,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// At returns a stored object in the form that an endpoint serves: at the endpoint's version, or as its projection. It may call
-// a conversion webhook.
+// At returns a stored object as an endpoint serves it: at the endpoint's version, or its projection, such as a Scale. It may
+// call a conversion webhook.
 func (r *Registry) At(e *Endpoint, object *watchcache.Object) (*watchcache.Object, error) {
 	if e.form == nil || !e.isProjected() && e.isServedAsStored(object) {
 		return object, nil
@@ -46,8 +46,8 @@ const (
 	maxBatchBytes = 1 << 20
 )
 
-// AllAt returns stored objects in the form that an endpoint serves. If an object cannot be converted, it returns the converted
-// objects that precede that object, and the error.
+// AllAt returns stored objects as an endpoint serves them, like At. If an object cannot be converted, it returns the objects
+// before it, and the error.
 func (r *Registry) AllAt(e *Endpoint, all []*watchcache.Object) ([]*watchcache.Object, error) {
 	if e.form == nil {
 		return all, nil
@@ -55,7 +55,7 @@ func (r *Registry) AllAt(e *Endpoint, all []*watchcache.Object) ([]*watchcache.O
 	served := make([]*watchcache.Object, 0, len(all))
 	for len(served) < len(all) {
 		pending, count := e.nextBatch(all[len(served):])
-		converted, failed := r.convertTogether(e, pending)
+		converted, failed := r.convertBatch(e, pending)
 		for _, object := range all[len(served) : len(served)+count] {
 			isNext := len(pending) > 0 && object == pending[0]
 			if isNext {
@@ -78,8 +78,8 @@ func (r *Registry) AllAt(e *Endpoint, all []*watchcache.Object) ([]*watchcache.O
 	return served, nil
 }
 
-// nextBatch selects the objects for the next call of convertTogether. It returns the custom resources among the first count
-// objects that need conversion and whose converted form is not cached.
+// nextBatch selects the objects for the next call of convertBatch: those of the first count objects that need conversion and
+// whose conversion is not cached.
 func (e *Endpoint) nextBatch(all []*watchcache.Object) (pending []*watchcache.Object, count int) {
 	size := 0
 	for i, object := range all {
@@ -94,10 +94,10 @@ func (e *Endpoint) nextBatch(all []*watchcache.Object) (pending []*watchcache.Ob
 	return pending, len(all)
 }
 
-// convertTogether converts custom resources in one call of a conversion webhook, and caches the results. If an object cannot be
-// converted, it returns the converted objects that precede that object, and the error. If the objects must be converted one by
-// one with At, it returns nil and no error.
-func (r *Registry) convertTogether(e *Endpoint, all []*watchcache.Object) (converted []*watchcache.Object, err error) {
+// convertBatch converts custom resources in one call of a conversion webhook, and caches the results. If an object cannot be
+// converted, it returns the converted objects before it, and the error. If the objects must be converted one by one with At,
+// it returns nil and no error.
+func (r *Registry) convertBatch(e *Endpoint, all []*watchcache.Object) (converted []*watchcache.Object, err error) {
 	if len(all) < 2 || e.isProjected() {
 		return nil, nil
 	}

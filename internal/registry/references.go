@@ -7,17 +7,17 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Kubernetes' warning about duplicate ownerReferences contains one of these texts, which state when the duplicates were found.
-// Patches are only checked after admission.
+// Kubernetes' warning about duplicate ownerReferences contains one of these texts, which state when the duplicates were
+// found. For patches, duplicates are searched only after admission.
 const (
-	// duplicatesInBody is for duplicates in the request body.
+	// duplicatesInBody is the text about duplicates in the request body.
 	duplicatesInBody = ""
-	// duplicatesAfterAdmission is for duplicates after mutating admission.
+	// duplicatesAfterAdmission is the text about duplicates in the object after mutating admission.
 	duplicatesAfterAdmission = " after mutating admission happens"
 )
 
-// withUniqueOwnerReferences returns the object without ownerReferences that equal an earlier one, and adds Kubernetes' warning
-// about them. As in Kubernetes it retains references that have the same uid and differ otherwise.
+// withUniqueOwnerReferences removes each ownerReference that equals an earlier ownerReference of the object, and adds
+// Kubernetes' warning. As in Kubernetes it retains ownerReferences with equal uid that differ otherwise.
 func (r *Request) withUniqueOwnerReferences(doc document.Value, when string) document.Value {
 	references := doc.Lookup("metadata", "ownerReferences")
 	if references.Len() < 2 {

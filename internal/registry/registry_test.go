@@ -153,7 +153,7 @@ func TestNoOpWritesNothing(t *testing.T) {
 		t.Errorf("second Apply() of the same configuration: got revision %d, want %d", again.Object.Revision(), first.Object.Revision())
 	}
 	without := strings.Replace(config, `,"protocol":"TCP"`, "", 1)
-	second := write(without) // protocol loses its owner, and is set again by its default
+	second := write(without) // no field manager owns protocol any longer, and defaulting sets it again
 	if second.Object.Revision() == first.Object.Revision() || !strings.Contains(second.Object.Text(), `"protocol":"TCP"`) {
 		t.Errorf("Apply() without the field = %s, want a new revision with the default", second.Object.Text())
 	}
@@ -162,22 +162,22 @@ func TestNoOpWritesNothing(t *testing.T) {
 	}
 }
 
-// gate is a validating admission plugin for ConfigMaps that records its calls and rejects objects with data.forbidden.
-type gate struct {
+// forbidder is a validating admission plugin for ConfigMaps that records its calls and rejects objects with data.forbidden.
+type forbidder struct {
 	admission.ValidatingOnly
 	seen []string
 }
 
-func (*gate) Name() string { return "Gate" }
+func (*forbidder) Name() string { return "Gate" }
 
-func (*gate) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
+func (*forbidder) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	if r.Is("", "configmaps") && operation != admission.Delete {
 		return admission.Validating
 	}
 	return 0
 }
 
-func (g *gate) Validate(_ context.Context, a *admission.Attributes) error {
+func (g *forbidder) Validate(_ context.Context, a *admission.Attributes) error {
 	g.seen = append(g.seen, fmt.Sprint(a.User.GetName(), " ", a.Operation, " ", a.Resource.Resource, " ", a.Object.Lookup("metadata", "uid").Text() != "", " ", !a.OldObject.IsAbsent()))
 	if a.Object.Lookup("data", "forbidden").Text() != "" {
 		return a.Forbidden(errors.New("no"))
@@ -188,7 +188,7 @@ func (g *gate) Validate(_ context.Context, a *admission.Attributes) error {
 // TestValidatingAdmission checks that a validating plugin receives the object to be stored, and can reject it, and that it is not
 // called for a no-op.
 func TestValidatingAdmission(t *testing.T) {
-	g := &gate{}
+	g := &forbidder{}
 	o := open(t, Options{Admission: admission.NewChain(g)})
 	if _, err := o.Create(t.Context(), o.request(t, "configmaps", "default", "", `{"metadata":{"name":"x"}}`)); err != nil {
 		t.Fatal(err)

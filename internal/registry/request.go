@@ -38,8 +38,8 @@ type Request struct {
 	AuthorizeCreate func(context.Context) error
 	// Warn adds a warning to the response. It must not be nil.
 	Warn func(text string)
-	// ClientGone returns a channel that is closed when the client has disconnected; nil if the caller cannot detect that.
-	// If the client disconnects while the write waits to start, the write is abandoned; a started write continues.
+	// ClientGone returns a channel that is closed when the client has disconnected; nil if the caller cannot detect that. If the
+	// client disconnects while the write waits for the write gate, the write is abandoned; a started write continues.
 	ClientGone func() <-chan struct{}
 }
 

@@ -35,9 +35,8 @@ func (s scaleProjection) projectEntries(entries []apply.Entry) ([]apply.Entry, e
 	return s.e.Kind.ScaleEntries(entries)
 }
 
-// complete returns a Scale with defaults, and without spec.replicas if it is 0. As in Kubernetes, where 0 is omitted in JSON,
-// an update of the Scale to 0 therefore removes the ownership of replicas from other field managers without becoming the
-// owner.
+// complete returns a Scale with defaults, and without spec.replicas if it is 0. As in Kubernetes, whose JSON of a Scale omits
+// 0, an update to 0 therefore removes replicas from the managed fields entries of all field managers.
 func (s scaleProjection) complete(body document.Value) document.Value {
 	body = s.e.body.Default(body)
 	spec := body.Get("spec")
@@ -55,8 +54,8 @@ func (s scaleProjection) applyEntries(object, body []apply.Entry) ([]apply.Entry
 	return s.e.Kind.MergeScaleEntries(object, body, s.e.objectVersion)
 }
 
-// withMarkers implements projection. The default of spec.replicas is that of the object's field: 1 for a Deployment, the default
-// in the schema for a custom resource.
+// withMarkers implements projection. The default of spec.replicas of the Scale is that of the object: 1 for a Deployment, the
+// schema's default for a custom resource.
 func (s scaleProjection) withMarkers(live document.Value) (projection, *apply.Engine, error) {
 	byDefault := s.e.Kind.ReplicasOf(s.e.values.Default(s.e.Kind.WithoutReplicas(live)))
 	engine, err := api.BodyEngine(s.e.subresource.Body, api.EngineOptions{Unset: true, Default: func(body document.Value) document.Value {
@@ -76,7 +75,7 @@ func (s scaleProjection) withMarkers(live document.Value) (projection, *apply.En
 // that an absent spec.replicas means that the object has no such field.
 type unsetScaleProjection struct {
 	scaleProjection
-	replicas document.Value // the live value
+	replicas document.Value // of the live object
 }
 
 // project implements projection.

@@ -11,9 +11,9 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// warnOfSiblings adds a warning for each field that excludes an applied field, such as emptyDir in a volume to which hostPath
-// was applied. This is not a conflict, because the fields differ. Validation usually rejects the object, but its error does not
-// name the field manager of the excluding field.
+// warnOfSiblings adds a warning for each one-of clash: a live field that excludes an applied field, such as emptyDir in a
+// volume to which hostPath was applied. It is not an apply conflict, because the fields differ. Validation usually rejects
+// the object, but its error does not name the field manager of the excluding field.
 func (w *write) warnOfSiblings(m merged, config document.Value) {
 	for _, c := range w.Endpoint.oneOfs().Clashes(config, m.object.Document) {
 		w.Warn(w.siblingWarning(m, c))

@@ -23,7 +23,7 @@ func TestMaxObjectSize(t *testing.T) {
 		return Body{Text: `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","finalizers":["example.com/x"]},"spec":{"selector":{"matchLabels":{"a":"b"}},` +
 			`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[` + strings.Join(list, ",") + `]}}}}`}
 	}
-	count := 0 // after the loop, the maximum number of containers that is accepted
+	count := 0 // the loop increments it to the maximum number of containers that is accepted
 	for step := 8192; step > 0; step /= 2 {
 		r := request(endpoint, "default", "", text(count+step))
 		r.DryRun = true
@@ -43,7 +43,7 @@ func TestMaxObjectSize(t *testing.T) {
 		t.Errorf("size of the largest accepted object: got %d bytes, want at most %d, and at most 1000 fewer", size, document.DefaultMaxBytes)
 	}
 	deletion := &Deletion{Endpoint: endpoint, Namespace: "default", Name: "a"}
-	if deleted, err := o.Delete(t.Context(), deletion); err != nil || !deleted.Pending { // this enlarges the object by deletionTimestamp
+	if deleted, err := o.Delete(t.Context(), deletion); err != nil || !deleted.Pending { // the deletionTimestamp enlarges the object
 		t.Fatalf("Delete() of an object with a finalizer: got pending %v, error %v, want pending and no error", deleted.Pending, err)
 	}
 	if _, err := o.Patch(t.Context(), request(endpoint, "default", "a", Body{Text: `{"metadata":{"finalizers":null}}`}), MergePatch); err != nil {

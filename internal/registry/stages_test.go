@@ -302,7 +302,7 @@ func TestCommit(t *testing.T) {
 	if err != nil || !result.Created || result.Revision == 0 {
 		t.Fatalf("commit() of a new object: got %+v, %v, want a created object with a revision", result, err)
 	}
-	_, err = w.commit(t.Context(), &loaded{}, a, p) // the object exists now
+	_, err = w.commit(t.Context(), &loaded{}, a, p) // fails, because the preceding commit created the object
 	if !w.retries(t.Context(), err) || !apierrors.IsAlreadyExists(w.finalError(err)) {
 		t.Errorf("commit() of an object that exists: got %v, want a conflict that is retried, or is a 409 if it is final", err)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Strategy is the behaviour of one resource that its api.Kind does not describe. Each function may be nil. The
-// functions are called concurrently, and once per attempt of a write that is retried after a conflict.
+// Strategy extends the write pipeline for one resource with behaviour that its api.Kind does not describe. Each function may
+// be nil. The functions are called concurrently, and once per attempt of a write that is retried after a conflict.
 type Strategy struct {
 	// Prepare returns the object with the fields that the server sets, which may depend on the live object. These fields
 	// belong to no field manager. live is absent on create. Prepare is not called for writes to subresources.

@@ -37,7 +37,7 @@ type Subresource struct {
 	// Create serves the verb create: it acts on the object that the URL path names, and returns the Status of the response.
 	// It is nil if the subresource does not serve create.
 	Create func(ctx context.Context, a *Action) (metav1.Status, error)
-	// AlsoAccepts lists group versions, besides that of Body, that the body of a create request may have.
+	// AlsoAccepts lists further group versions that the body of a create request may have instead of that of Body.
 	AlsoAccepts []schema.GroupVersion
 }
 
@@ -69,7 +69,7 @@ func Subresources() (all []api.SubresourceInfo) {
 // Subresource returns the subresource with the given name; nil if the registry does not implement it.
 func (r *Registry) Subresource(name string) *Subresource { return r.subresources[name] }
 
-// validateAt returns the Validate function of the named subresource, for which the kind file defines separate validation rules.
+// validateAt returns a Validate function that uses the validation rules of kind files for the named subresource.
 func validateAt(name string) func(Values, *prepared, document.Value) (field.ErrorList, []string) {
 	return func(values Values, p *prepared, live document.Value) (field.ErrorList, []string) {
 		return values.ValidateSubresource(name, p.validated, live), nil
@@ -88,7 +88,7 @@ type projection interface {
 	// apply returns the object with the values of a body.
 	apply(obj, body document.Value) document.Value
 	// applyEntries returns the managed fields entries of an object after a write to its body. object holds the entries of the
-	// object before the write, and body the entries of the body after it.
+	// object before the write, and body those of the body after the write.
 	applyEntries(object, body []apply.Entry) ([]apply.Entry, error)
 	// withMarkers returns a projection and an apply engine for a configuration with unset markers: an unset field gets the
 	// default that the live object gives it, and is removed from the object if it has no default.
@@ -126,8 +126,8 @@ func (w *write) mergeProjected(live *loaded, projection projection, do func(befo
 }
 
 // checkProjectedUID returns a 409 if the body of a subresource such as scale contains a uid that is not that of the object.
-// For other bodies it returns nil: validation checks their uid. Callers ignore the error where kube-apiserver does not check
-// the uid: for patches and webhooks of custom resources.
+// For other bodies it returns nil: validation checks their uid. For custom resources, callers ignore the error after patches
+// and webhooks, where kube-apiserver does not check the uid.
 func (w *write) checkProjectedUID(live *loaded, body document.Value) error {
 	if !w.Endpoint.isProjected() {
 		return nil

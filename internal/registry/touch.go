@@ -22,7 +22,7 @@ func (r *Registry) Touch(ctx context.Context, e *Endpoint, live *watchcache.Obje
 	})
 }
 
-// touch implements Touch; commit commits the write. It does not call commit if change returns an equal object.
+// touch implements Touch with the function commit, which it calls unless change returns an equal object.
 func (r *Registry) touch(e *Endpoint, live *watchcache.Object, manager string, change func(document.Value) document.Value, commit func(storage.Write) (*watchcache.Object, error)) (*watchcache.Object, error) {
 	before, err := r.parsed(live)
 	if err != nil {
@@ -55,9 +55,9 @@ func (r *Registry) Parsed(live *watchcache.Object) (apply.Object, error) {
 	return parsed, nil
 }
 
-// Reown replaces the managed fields entries of a stored object and nothing else. parsed is the result of Parsed for live. If the
+// ReplaceEntries replaces only the managed fields entries of a stored object. parsed is the result of Parsed for live. If the
 // object is no longer at the revision of live, it returns a *storage.ConflictError.
-func (r *Registry) Reown(ctx context.Context, live *watchcache.Object, parsed apply.Object, entries []apply.Entry) error {
+func (r *Registry) ReplaceEntries(ctx context.Context, live *watchcache.Object, parsed apply.Object, entries []apply.Entry) error {
 	parsed.Entries = entries
 	_, _, err := r.commit(ctx, storage.Write{Key: live.Key(), Expected: live.Revision(), Value: encodeJSON(parsed)})
 	return err

@@ -108,7 +108,7 @@ func (w *write) validatedObject(live *loaded, a *admitted, p *prepared) document
 	}
 	e := w.Endpoint
 	doc := e.Kind.Prepare(e.Subresource, a.unpruned, live.stored, api.Write{Version: e.Version, Time: w.Now(), User: apiUser(w.User)})
-	known, _, _ := readSilently(e.values, a.unpruned) // pruneReturned has decoded it without error
+	known, _, _ := readSilently(e.values, a.unpruned) // no error: pruneReturned has decoded a.unpruned already
 	for i, all := 0, a.unpruned.Get("metadata"); i < all.Len(); i++ {
 		if name := all.Name(i); known.Lookup("metadata", name).IsAbsent() {
 			metadata = metadata.With(name, all.At(i))
@@ -147,7 +147,7 @@ func (r *Registry) Review(ctx context.Context, request *Request) (document.Value
 	}
 }
 
-// attemptReview runs admission on an object that is not stored, once, and commits the writes of admission plugins. It returns
+// attemptReview runs admission once on an object that is not stored, and commits the writes of admission plugins. It returns
 // errAdmissionStale if admission must be repeated.
 func (w *write) attemptReview(ctx context.Context, live *loaded, m merged, plan *admission.Plan) (document.Value, error) {
 	a, err := w.mutate(ctx, live, m, plan)

@@ -73,12 +73,12 @@ func newWebhook(d *Definition, webhooks Webhooks) *webhookConverter {
 // Convert implements Converter. It sends all objects in one ConversionReview. If this review fails, Convert sends one
 // ConversionReview per object, as Kubernetes does, to find the object that cannot be converted.
 func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
-	converted, err := c.convertTogether(ctx, all, to)
+	converted, err := c.convertBatch(ctx, all, to)
 	if err == nil || len(all) == 1 || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 		return converted, err
 	}
 	for i := range all {
-		one, err := c.convertTogether(ctx, all[i:i+1], to)
+		one, err := c.convertBatch(ctx, all[i:i+1], to)
 		if err != nil {
 			return converted, err
 		}
@@ -87,9 +87,9 @@ func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to
 	return converted, nil
 }
 
-// convertTogether converts all objects with one ConversionReview, and returns either all converted objects or an error. A
+// convertBatch converts all objects with one ConversionReview, and returns either all converted objects or an error. A
 // single object that consists only of apiVersion and kind is converted without a call to the webhook.
-func (c *webhookConverter) convertTogether(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
+func (c *webhookConverter) convertBatch(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	if len(all) == 1 && hasOnlyType(all[0]) {
 		return noneConverter{}.Convert(ctx, all, to)
 	}

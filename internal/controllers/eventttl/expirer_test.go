@@ -21,13 +21,13 @@ type kit struct {
 
 func open(t *testing.T, s storage.Store) *kit {
 	k := &kit{Kit: registrytest.OpenStore(t, s)}
-	k.All.Now = func() time.Time { return time.Now().Add(time.Duration(k.clockOffset.Load())) }
+	k.Registry.Now = func() time.Time { return time.Now().Add(time.Duration(k.clockOffset.Load())) }
 	return k
 }
 
 // run runs an Expirer with a TTL of one hour until stop is called or the test ends.
 func (k *kit) run() (x *Expirer, stop func()) {
-	x = &Expirer{Objects: k.All, TTL: time.Hour, Log: registrytest.Log, wake: make(chan struct{}, 1)}
+	x = &Expirer{Objects: k.Registry, TTL: time.Hour, Log: registrytest.Log, wake: make(chan struct{}, 1)}
 	stop = k.Run(x.Run)
 	return x, stop
 }
@@ -133,7 +133,7 @@ func TestDeadlinesAreReleased(t *testing.T) {
 	k.Delete("events", "default", "e7", "")
 	k.advance(x, 61*time.Minute)
 	k.Wait("all events to be deleted", func() bool {
-		list, err := k.All.Cache.List(context.Background(), watchcache.Query{Selection: watchcache.Selection{Kind: Kind}, Freshness: watchcache.Latest})
+		list, err := k.Registry.Cache.List(context.Background(), watchcache.Query{Selection: watchcache.Selection{Kind: Kind}, Freshness: watchcache.Latest})
 		return err == nil && len(list.Objects) == 0
 	})
 	x.mu.Lock()

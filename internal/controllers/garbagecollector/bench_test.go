@@ -18,7 +18,7 @@ func BenchmarkChanged(b *testing.B) {
 	k.Create("configmaps", "default", object("plain"))
 	k.Create("configmaps", "default", object("owned", ownerRef("ConfigMap", "owner", uid)))
 	get := func(name string) *watchcache.Object {
-		o, err := k.All.Cache.Get(b.Context(), watchcache.Key{Kind: configMaps, Namespace: "default", Name: name}, watchcache.Any)
+		o, err := k.Registry.Cache.Get(b.Context(), watchcache.Key{Kind: configMaps, Namespace: "default", Name: name}, watchcache.Any)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func BenchmarkChanged(b *testing.B) {
 		"created": {nil, plain}, "updated": {plain, plain}, "deleted": {plain, nil}, "updated-dependent": {owned, owned},
 	} {
 		b.Run(name, func(b *testing.B) {
-			c := &Collector{Objects: k.All, queue: workqueue.NewQueue[task](minBackoff, maxBackoff)}
+			c := &Collector{Objects: k.Registry, queue: workqueue.NewQueue[task](minBackoff, maxBackoff)}
 			c.Reset()
 			for i := range 1000 { // the index contains 1000 unrelated owners
 				c.index.change(fmt.Sprint("core/configmaps/default/d", i), nil, []reference{{uid: fmt.Sprint("uid", i)}})
@@ -66,7 +66,7 @@ func BenchmarkDeleteOwner(b *testing.B) {
 					b.StartTimer()
 					k.Delete("configmaps", "default", "owner", policy)
 					k.waitDeleted(configMaps, "default", "owner")
-					k.Wait("all dependents to be processed", func() bool { return k.All.Cache.Count(secrets) == left })
+					k.Wait("all dependents to be processed", func() bool { return k.Registry.Cache.Count(secrets) == left })
 					b.StopTimer()
 					k.stop()
 					b.StartTimer()

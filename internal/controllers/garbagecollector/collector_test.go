@@ -184,7 +184,7 @@ func TestOwnerNamespaces(t *testing.T) {
 func (k *kit) wantEvent(namespace, objectName, message string) {
 	k.Helper()
 	k.Wait("an event with message "+message, func() bool {
-		list, err := k.All.Cache.List(k.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: ignoredResource, Namespace: namespace}, Freshness: watchcache.Latest})
+		list, err := k.Registry.Cache.List(k.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: ignoredResource, Namespace: namespace}, Freshness: watchcache.Latest})
 		if err != nil {
 			k.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestUnknownKinds(t *testing.T) {
 	k.put("example.com/widgets/default/w", `{"metadata":{"name":"w","namespace":"default","uid":"w1"}}`)
 	k.wantExists(secrets, "default", "orphan")
 	k.wantExists(secrets, "default", "child")
-	if err := k.All.Kinds.Add(&api.Kind{Group: "example.com", Name: "Widget", Resource: "widgets", Versions: []string{"v1"}, Namespaced: true}); err != nil {
+	if err := k.Registry.Kinds.Add(&api.Kind{Group: "example.com", Name: "Widget", Resource: "widgets", Versions: []string{"v1"}, Namespaced: true}); err != nil {
 		t.Fatal(err)
 	}
 	k.waitDeleted(secrets, "default", "orphan")
@@ -263,7 +263,7 @@ func TestUnknownKinds(t *testing.T) {
 	k.wantExists(secrets, "default", "unread")
 
 	// A deleted CustomResourceDefinition unregisters the kind together with its objects.
-	k.All.Kinds.Remove("example.com", "widgets")
+	k.Registry.Kinds.Remove("example.com", "widgets")
 	k.put("example.com/widgets/default/w", "")
 	k.waitDeleted(secrets, "default", "child")
 }
@@ -279,10 +279,10 @@ func (k *kit) put(key, value string) {
 	if err != nil {
 		k.Fatal(err)
 	}
-	if there, err := k.All.Cache.Get(k.Context(), parsed, watchcache.Latest); err == nil {
+	if there, err := k.Registry.Cache.Get(k.Context(), parsed, watchcache.Latest); err == nil {
 		w.Expected = there.Revision()
 	}
-	if _, _, err := k.All.Cache.Commit(k.Context(), w); err != nil {
+	if _, _, err := k.Registry.Cache.Commit(k.Context(), w); err != nil {
 		k.Fatal(err)
 	}
 }

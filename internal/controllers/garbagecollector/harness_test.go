@@ -35,7 +35,7 @@ func openOn(t testing.TB, s storage.Store) *kit {
 
 // start runs a new collector until stop is called or the test ends.
 func (k *kit) start() {
-	k.collector = &Collector{Objects: k.All, User: registrytest.User, Manager: "collector", Log: registrytest.Log}
+	k.collector = &Collector{Objects: k.Registry, User: registrytest.User, Manager: "collector", Log: registrytest.Log}
 	k.stop = k.Run(k.collector.Run)
 }
 

@@ -21,7 +21,7 @@ func replaceUID(text, uid string) string { return strings.ReplaceAll(text, "UID"
 
 func (k *kit) count(kind string) int {
 	k.Helper()
-	list, err := k.All.Cache.List(k.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: kind}, Freshness: watchcache.Latest})
+	list, err := k.Registry.Cache.List(k.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: kind}, Freshness: watchcache.Latest})
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestBusyGarbage(t *testing.T) {
 				default:
 				}
 				r := k.Request("secrets", "default", "child", fmt.Sprintf(`{"metadata":{"annotations":{"n":"%d"}}}`, rand.Int()))
-				if _, err := k.All.Patch(k.Context(), r, registry.MergePatch); err != nil {
+				if _, err := k.Registry.Patch(k.Context(), r, registry.MergePatch); err != nil {
 					return // the patch failed because the object was deleted
 				}
 			}

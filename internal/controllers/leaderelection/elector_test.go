@@ -34,7 +34,7 @@ func start(t *testing.T, s storage.Store, name string, leaders *atomic.Int64) *s
 	v := &server{}
 	v.Kit = registrytest.OpenStore(t, disconnectedStore{s, &v.isDisconnected})
 	v.Elector = &Elector{
-		Objects: v.All, Namespace: "kube-system", Name: "controllers", Identity: name,
+		Objects: v.Registry, Namespace: "kube-system", Name: "controllers", Identity: name,
 		User: registrytest.User, Manager: name, Log: registrytest.Log,
 		Duration: time.Second, Deadline: 600 * time.Millisecond, Retry: 50 * time.Millisecond,
 	}
@@ -152,14 +152,14 @@ func TestElectionOfMany(t *testing.T) {
 // TestReleaseOnlyOwnLease: a candidate that stops does not release a Lease that another candidate holds.
 func TestReleaseOnlyOwnLease(t *testing.T) {
 	k := registrytest.Open(t)
-	e := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "a", User: registrytest.User, Manager: "a", Log: registrytest.Log}
+	e := &Elector{Objects: k.Registry, Namespace: "kube-system", Name: "controllers", Identity: "a", User: registrytest.User, Manager: "a", Log: registrytest.Log}
 	e.setDefaults()
 	for range 2 { // the first call creates the Lease, the second call renews it
 		if !e.tryAcquireOrRenew(t.Context()) {
 			t.Fatal("tryAcquireOrRenew() of a = false, want true")
 		}
 	}
-	b := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "b", User: registrytest.User, Manager: "b", Log: registrytest.Log}
+	b := &Elector{Objects: k.Registry, Namespace: "kube-system", Name: "controllers", Identity: "b", User: registrytest.User, Manager: "b", Log: registrytest.Log}
 	b.setDefaults()
 	if b.tryAcquireOrRenew(t.Context()) {
 		t.Error("tryAcquireOrRenew() of b = true while a holds the lease, want false")
@@ -177,18 +177,18 @@ func TestReleaseOnlyOwnLease(t *testing.T) {
 // TestLeaseWithInvalidManagedFields: a Lease whose managedFields cannot be parsed can be renewed.
 func TestLeaseWithInvalidManagedFields(t *testing.T) {
 	k := registrytest.Open(t)
-	e := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "a", User: registrytest.User, Manager: "a", Log: registrytest.Log}
+	e := &Elector{Objects: k.Registry, Namespace: "kube-system", Name: "controllers", Identity: "a", User: registrytest.User, Manager: "a", Log: registrytest.Log}
 	e.setDefaults()
 	if !e.tryAcquireOrRenew(t.Context()) {
 		t.Fatal("tryAcquireOrRenew() = false, want true")
 	}
-	lease, err := k.All.Cache.Get(t.Context(), watchcache.Key{Kind: kind, Namespace: "kube-system", Name: "controllers"}, watchcache.Latest)
+	lease, err := k.Registry.Cache.Get(t.Context(), watchcache.Key{Kind: kind, Namespace: "kube-system", Name: "controllers"}, watchcache.Latest)
 	if err != nil {
 		t.Fatal(err)
 	}
 	spans := lease.Spans()
 	unreadable := spans.Before + `"managedFields":"unreadable",` + spans.Between + spans.After
-	if _, _, err := k.All.Cache.Commit(t.Context(), storage.Write{Key: lease.Key(), Value: []byte(unreadable), Expected: lease.Revision()}); err != nil {
+	if _, _, err := k.Registry.Cache.Commit(t.Context(), storage.Write{Key: lease.Key(), Value: []byte(unreadable), Expected: lease.Revision()}); err != nil {
 		t.Fatal(err)
 	}
 	if !e.tryAcquireOrRenew(t.Context()) {

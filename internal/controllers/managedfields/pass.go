@@ -272,7 +272,7 @@ func (p *pass) write(ctx context.Context, c *candidate, entries []apply.Entry) e
 		return nil
 	}
 	p.current.MarkStale()
-	return p.objects.Reown(ctx, c.object, c.parsed, entries)
+	return p.objects.ReplaceEntries(ctx, c.object, c.parsed, entries)
 }
 
 // reload returns the candidate for the latest version of the object; nil if the object was deleted or no longer needs to be

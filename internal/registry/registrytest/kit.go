@@ -25,8 +25,8 @@ import (
 // Kit combines a test with a registry. Its methods fail the test on errors, unless they return an error.
 type Kit struct {
 	testing.TB
-	// All is the registry.
-	All *registry.Registry
+	// Registry stores its objects in memory, or in the store passed to OpenStore or OpenWithPlugins.
+	Registry *registry.Registry
 }
 
 // User is the user of requests in tests. It is in the group system:masters, which has all permissions.
@@ -85,11 +85,11 @@ func (h HookedStore) Commit(ctx context.Context, writes ...storage.Write) (stora
 func (k *Kit) Endpoint(resource string) *registry.Endpoint {
 	k.Helper()
 	name, group, _ := strings.Cut(resource, ".")
-	kind, _ := k.All.Kinds.Resource(group, "", name)
+	kind, _ := k.Registry.Kinds.Resource(group, "", name)
 	if kind == nil {
 		k.Fatalf("resource %s not found", resource)
 	}
-	endpoint, err := k.All.Endpoint(kind, kind.Versions[0], "")
+	endpoint, err := k.Registry.Endpoint(kind, kind.Versions[0], "")
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -108,14 +108,14 @@ func (k *Kit) Request(resource, namespace, name, body string) *registry.Request 
 // TryCreate creates an object and returns its uid.
 func (k *Kit) TryCreate(resource, namespace, body string) (uid string, err error) {
 	k.Helper()
-	result, err := k.All.Create(k.Context(), k.Request(resource, namespace, "", body))
+	result, err := k.Registry.Create(k.Context(), k.Request(resource, namespace, "", body))
 	if err != nil {
 		return "", err
 	}
 	return strings.Clone(result.Object.UID()), nil
 }
 
-// Create creates an object and returns its uid.
+// Create creates an object and returns its uid. It fails the test on an error.
 func (k *Kit) Create(resource, namespace, body string) (uid string) {
 	k.Helper()
 	uid, err := k.TryCreate(resource, namespace, body)
@@ -129,7 +129,7 @@ func (k *Kit) Create(resource, namespace, body string) (uid string) {
 func (k *Kit) Delete(resource, namespace, name string, propagation registry.Propagation) {
 	k.Helper()
 	d := &registry.Deletion{Endpoint: k.Endpoint(resource), Namespace: namespace, Name: name, Propagation: propagation}
-	if _, err := k.All.Delete(k.Context(), d); err != nil {
+	if _, err := k.Registry.Delete(k.Context(), d); err != nil {
 		k.Fatal(err)
 	}
 }
@@ -137,7 +137,7 @@ func (k *Kit) Delete(resource, namespace, name string, propagation registry.Prop
 // Merge patches an object with a JSON merge patch.
 func (k *Kit) Merge(resource, namespace, name, patch string) {
 	k.Helper()
-	if _, err := k.All.Patch(k.Context(), k.Request(resource, namespace, name, patch), registry.MergePatch); err != nil {
+	if _, err := k.Registry.Patch(k.Context(), k.Request(resource, namespace, name, patch), registry.MergePatch); err != nil {
 		k.Error(err)
 	}
 }
@@ -145,7 +145,7 @@ func (k *Kit) Merge(resource, namespace, name, patch string) {
 // Get returns an object; absent if it does not exist. kind is GROUP/RESOURCE, with the group core for the core group.
 func (k *Kit) Get(kind, namespace, name string) document.Value {
 	k.Helper()
-	object, err := k.All.Cache.Get(k.Context(), watchcache.Key{Kind: kind, Namespace: namespace, Name: name}, watchcache.Latest)
+	object, err := k.Registry.Cache.Get(k.Context(), watchcache.Key{Kind: kind, Namespace: namespace, Name: name}, watchcache.Latest)
 	if err != nil {
 		return document.Value{}
 	}

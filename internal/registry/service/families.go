@@ -46,13 +46,13 @@ func withFamilies(spec, old document.Value) document.Value {
 			continue
 		}
 		if familyOf(address) == ipv6 || slices.Contains(families, ipv4) {
-			return spec // validation rejects it; a default would change the error
+			return spec // validation rejects the spec; a default would change the error
 		}
 		families = append(families, ipv4)
 	}
 	if len(families) == 0 {
 		if policy == requireDualStack && !isHeadlessWithoutSelector(spec) {
-			return spec // validation rejects it; a default would change the error
+			return spec // validation rejects the spec; a default would change the error
 		}
 		families = append(families, ipv4)
 	}

@@ -42,10 +42,10 @@ func (a *allocation) assignNodePorts(spec, old document.Value) (document.Value, 
 type nodePorts struct {
 	// isNew reports whether the service is created.
 	isNew bool
-	// taken holds pairs of a node port and the port number that uses it. For an existing service, the port number is always 0,
-	// because any of its ports may share a node port.
+	// taken holds pairs of a node port and the number of the service port that uses it. For an existing service, the second
+	// number is always 0, because any of its ports may share a node port.
 	taken map[[2]int64]bool
-	// byPort maps a port number to its first node port.
+	// byPort maps the number of a service port to its first node port.
 	byPort map[int64]int64
 }
 

@@ -8,7 +8,7 @@ import (
 // errRangeFull is returned if all addresses or ports of a range are allocated. The message is that of Kubernetes.
 var errRangeFull = errors.New("range is full")
 
-// staticBand returns the size of the lower band of a range of size numbers, which is for numbers that clients choose:
+// staticBand returns the size of the lower band of a range of size numbers, which is for numbers that clients request:
 // size/divisor, at least 16 and at most limit. It is 0 if size is at most 16.
 func staticBand(size, divisor, limit int) int {
 	const minBand = 16

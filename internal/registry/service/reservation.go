@@ -90,9 +90,9 @@ func (a *allocation) findReservation(k key, f watchcache.Freshness) (found *watc
 	return found, parent.Get("resource").Text() == "services" && parent.Get("namespace").Text() == namespace && parent.Get("name").Text() == name, nil
 }
 
-// reserveKey reserves a requested address or port. It returns errTaken if another service has reserved the address or port, and
-// errOutside if isInside is false and the live service does not have that address or port. If the reservation of the live service
-// is missing, reserveKey creates it.
+// reserveKey reserves a requested address or port. It returns errTaken if another service has reserved k, and errOutside if
+// isInside is false and the live service does not have the address or port already. If the reservation of the live service is
+// missing, reserveKey creates it.
 func (a *allocation) reserveKey(k key, errTaken, errOutside error, isInside bool) error {
 	if a.reserved[k.String()] {
 		return errTaken
@@ -181,7 +181,7 @@ func (a *allocation) isFree(k key) (bool, error) {
 	return found == nil, err
 }
 
-// addReservation adds the creation of a reservation to the writes. In a dry run it only remembers the key.
+// addReservation adds the creation of a reservation to the writes. In a dry run it only adds the key to reserved.
 func (a *allocation) addReservation(k key) error {
 	a.reserved[k.String()] = true
 	if a.dryRun {

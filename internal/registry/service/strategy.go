@@ -34,9 +34,9 @@ func Strategy(network netip.Prefix) registry.Strategy {
 	}
 }
 
-// reserve implements Strategy.Allocate: it allocates the cluster IP and the node ports of obj, and releases those of live that
-// obj does not have. It returns obj with the allocated values and the writes that create and delete reservations. If obj is
-// absent, it releases all reservations of live.
+// reserve implements Strategy.Allocate: it allocates the cluster IP and the node ports of obj, and releases the cluster IP
+// and node ports of live that obj does not have. It returns obj with the allocated values and the writes that create and
+// delete reservations. If obj is absent, it releases all reservations of live.
 func (a *allocation) reserve(obj, live document.Value) (document.Value, []storage.Write, error) {
 	a.service = obj
 	if obj.IsAbsent() {
@@ -124,7 +124,7 @@ func reservations(spec document.Value) []key {
 
 func (a *allocation) name() string { return a.service.Lookup("metadata", "name").Text() }
 
-// invalidError returns the 422 for the service.
+// invalidError returns the 422 for a service with the errors errs.
 func (a *allocation) invalidError(errs field.ErrorList) error {
 	return api.Invalid(schema.GroupKind{Kind: "Service"}, a.name(), errs)
 }
