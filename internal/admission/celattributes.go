@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// CEL returns the attributes in the form that Kubernetes' CEL library requires, with the objects converted to the version v.
+// CEL returns the attributes as the type that Kubernetes' CEL library requires, with the objects converted to the version v.
 func (a *Record) CEL(v VersionedResource) (*admission.VersionedAttributes, error) {
 	object, old, err := a.At(v)
 	if err != nil {

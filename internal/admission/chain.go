@@ -110,7 +110,7 @@ func (p *Plan) Admit(ctx context.Context, a *Record) error {
 	if err := p.admitOnce(ctx, a); err != nil || !a.Reinvocation.begin() {
 		return err
 	}
-	a.errs, a.commits = nil, nil // the second run adds its errors and commits again
+	a.errs, a.commits = nil, nil // the second run adds the errors and commits of every plugin again
 	return p.admitOnce(ctx, a)
 }
 

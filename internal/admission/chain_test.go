@@ -186,8 +186,8 @@ func TestInvalidate(t *testing.T) {
 	}
 }
 
-// TestInvalidateConcurrently checks that every Plan that is requested after Invalidate has returned reflects the changed
-// configuration, although other goroutines resolve plans at the same time.
+// TestInvalidateConcurrently checks that a Plan that is requested after Invalidate returned reflects the changed
+// configuration, even if other goroutines resolve plans at the same time.
 func TestInvalidateConcurrently(t *testing.T) {
 	plugin := &configuredPlugin{}
 	chain := NewChain(plugin)
@@ -213,9 +213,9 @@ func TestInvalidateConcurrently(t *testing.T) {
 	readers.Wait()
 }
 
-// webhookLike returns a plugin that calls fake webhooks as the webhook plugin does: in the second run it does not call the
-// webhooks for which Reinvocation.Skips returns true.
-func webhookLike(log *[]string, hooks ...hook) *fake {
+// fakeWebhookPlugin returns a plugin that calls fake webhooks, except, in the second run, webhooks for which
+// Reinvocation.Skips returns true.
+func fakeWebhookPlugin(log *[]string, hooks ...hook) *fake {
 	return &fake{name: "webhooks", phases: Mutating, log: log, admit: func(a *Record) error {
 		for _, h := range hooks {
 			if a.Reinvocation.Webhooks.Skips(h.id) {
@@ -252,7 +252,7 @@ func TestReinvocation(t *testing.T) {
 		{"both change", []hook{{"a", true, true}, {"b", true, true}}, "admit tree, admit webhooks, a, b, admit tree, admit webhooks, a"},
 	} {
 		var log []string
-		err := run(t, false, &log, &fake{name: "tree", phases: Mutating, log: &log}, webhookLike(&log, test.hooks...))
+		err := run(t, false, &log, &fake{name: "tree", phases: Mutating, log: &log}, fakeWebhookPlugin(&log, test.hooks...))
 		if got := strings.Join(log, ", "); err != nil || got != test.want {
 			t.Errorf("%s: got calls %q, error %v, want %q", test.name, got, err, test.want)
 		}
@@ -270,7 +270,7 @@ func TestReinvocationCollectsOnce(t *testing.T) {
 		a.AddErrors(field.Required(field.NewPath("a"), ""))
 		return nil
 	}}
-	if err := run(t, false, &log, tree, webhookLike(&log, hook{"a", false, true})); err != nil || len(log) != 5 {
+	if err := run(t, false, &log, tree, fakeWebhookPlugin(&log, hook{"a", false, true})); err != nil || len(log) != 5 {
 		t.Fatalf("admission failed: received error %v after the calls %q, want no error after 5 calls", err, log)
 	}
 	if len(attributes.Commits()) != 1 || len(attributes.Errors()) != 1 {
@@ -315,8 +315,8 @@ func TestReturnedObjectKeepsLaterChanges(t *testing.T) {
 	}
 }
 
-// TestCommitWithOneWritePerKey checks that a commit contains one entry per key: equal conditions are merged, and a write
-// takes precedence over a condition.
+// TestCommitWithOneWritePerKey checks that a commit contains one write or condition per key: equal conditions are merged, and
+// a write takes precedence over a condition.
 func TestCommitWithOneWritePerKey(t *testing.T) {
 	a := NewRecord(Attributes{}, nil)
 	a.RequireUnchanged(Object{Key: "k", Revision: 7})
@@ -338,7 +338,7 @@ func TestReinvocationError(t *testing.T) {
 		}
 		return nil
 	}}
-	if err := run(t, false, &log, tree, webhookLike(&log, hook{"a", false, true})); !errors.Is(err, failure) || len(log) != 4 {
+	if err := run(t, false, &log, tree, fakeWebhookPlugin(&log, hook{"a", false, true})); !errors.Is(err, failure) || len(log) != 4 {
 		t.Errorf("received error %v after the calls %q, want %v after 4 calls", err, log, failure)
 	}
 }
@@ -365,7 +365,7 @@ func TestUnhandledAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkUnhandled measures the cost of a chain of twenty plugins for a write that none of them handles.
+// BenchmarkUnhandled measures a write through a chain of twenty plugins that do not handle it.
 func BenchmarkUnhandled(b *testing.B) {
 	endpoint := newUnhandledEndpoint()
 	b.ReportAllocs()

@@ -45,7 +45,7 @@ func ConditionsOf(compile func() cel.ConditionEvaluator, failure *registration.F
 // Ignores reports whether a failurePolicy is Ignore. It returns false if p is nil.
 func Ignores(p *registration.FailurePolicyType) bool { return p != nil && *p == registration.Ignore }
 
-// Expressions returns matchConditions in the form that the CEL compiler requires.
+// Expressions returns matchConditions as the type that the CEL compiler requires.
 func Expressions(all []registration.MatchCondition) []cel.ExpressionAccessor {
 	texts := make([]string, len(all))
 	for i := range all {

@@ -14,13 +14,13 @@ import (
 
 // Criteria are the rules and selectors by which a webhook, a policy or a policy binding matches requests.
 type Criteria struct {
-	// A request matches if one of Rules matches and none of Exclude does. Without Rules, it matches only if
+	// A request matches if a rule of Rules matches and no rule of Exclude does. If Rules is empty, a request matches only if
 	// MatchAllWithoutRules is set.
 	Rules                Rules
 	MatchAllWithoutRules bool
 	Exclude              Rules
-	// MatchWebhookConfigurations makes the criteria match webhook configurations, too, as those of policies do. Webhooks are
-	// never called for webhook configurations. Policies and bindings are exempt from both.
+	// MatchWebhookConfigurations makes the criteria match writes of webhook configurations. It is set for policies, and not for
+	// webhooks. Writes of policies and bindings never match.
 	MatchWebhookConfigurations bool
 	// Equivalent makes a rule for one version of a resource match requests to its other versions, too (matchPolicy:
 	// Equivalent).
@@ -49,13 +49,12 @@ func newSelector(s *metav1.LabelSelector) selector {
 	return selector{parsed, err}
 }
 
-// MayMatch reports whether the criteria can match some request with this operation and resource, whatever its object and
-// namespace are.
+// MayMatch reports whether the criteria can match a request with the operation and resource, for any object and namespace.
 func (c *Criteria) MayMatch(r Resource, operation Operation) bool {
 	return !c.isExempt(r) && (c.MatchAllWithoutRules && len(c.Rules) == 0 || c.Rules.mayMatch(r, operation, c.Equivalent))
 }
 
-// Match reports whether the criteria match a request, and returns the version of the resource that the matching rule names. A
+// Match reports whether the criteria match a request, and returns the version of the resource at which the rule matches. A
 // selector that cannot be evaluated is an error only if all other criteria match.
 func (c *Criteria) Match(ctx context.Context, a *Record) (v VersionedResource, ok bool, err error) {
 	if c.isExempt(a.Resource) {
@@ -83,8 +82,8 @@ func (c *Criteria) Match(ctx context.Context, a *Record) (v VersionedResource, o
 	return v, labelsErr == nil, labelsErr
 }
 
-// isExempt reports whether the criteria never match the resource. The objects that configure webhooks and policies are exempt,
-// so that a mistake in them can always be corrected.
+// isExempt reports whether the criteria never match the resource. Objects that configure webhooks and policies are exempt, so
+// that no webhook or policy can prevent their correction.
 func (c *Criteria) isExempt(r Resource) bool {
 	if r.Group != "admissionregistration.k8s.io" {
 		return false

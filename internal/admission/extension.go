@@ -10,18 +10,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Extension is a plugin of the embedding program. Built-in plugins construct valid objects; the object that an extension
-// assigns is decoded like the body of a request, so that a faulty plugin cannot store an object that clients cannot read.
+// Extension is a plugin of the embedding program. Unlike the result of a built-in plugin, the object that an extension
+// assigns is decoded like a request body, so that a faulty plugin cannot store an object that clients cannot read.
 type Extension struct{ Plugin }
 
-// identity lists the fields that a plugin must not change. The server has authorized the request for the object that they
-// name, and sets metadata.resourceVersion and metadata.managedFields itself.
+// identity lists the fields that a plugin must not change. The request was authorized for the object that these fields
+// identify; the server sets metadata.resourceVersion and metadata.managedFields itself.
 var identity = [][]string{
 	{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "uid"},
 	{"metadata", "resourceVersion"}, {"metadata", "managedFields"},
 }
 
-// Admit implements Plugin. An object that the plugin made invalid is an internal error that names the plugin.
+// Admit implements Plugin. If the plugin assigned an invalid object, it returns an internal error that names the plugin.
 func (e Extension) Admit(ctx context.Context, a *Attributes) error {
 	before := a.Object
 	if err := e.Plugin.Admit(ctx, a); err != nil {

@@ -58,9 +58,9 @@ func (r *cacheReader) List(ctx context.Context, resource schema.GroupResource, n
 	return objects, nil
 }
 
-// kind returns the name of a resource in storage keys. An unknown resource is an error.
+// kind returns the GROUP/RESOURCE of a resource in storage keys. An unknown resource is an error.
 func (r *cacheReader) kind(resource schema.GroupResource) (string, error) {
-	kind, _ := r.resources.Resource(resource.Group, "", resource.Resource) // the key does not depend on the version
+	kind, _ := r.resources.Resource(resource.Group, "", resource.Resource) // storage keys do not depend on the version
 	if kind == nil {
 		return "", fmt.Errorf("resource %s is not served", resource)
 	}
@@ -70,7 +70,7 @@ func (r *cacheReader) kind(resource schema.GroupResource) (string, error) {
 func read(found *watchcache.Object) (Object, error) {
 	doc, err := document.Value{}, error(nil)
 	if parsed, parseErr := found.Parsed(); parseErr == nil {
-		doc = parsed.Document // Parsed is cached with the object
+		doc = parsed.Document // the cache holds parsed with the object
 	} else if doc, err = found.WithoutManagedFields(); err != nil {
 		return Object{}, err
 	}

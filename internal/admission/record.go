@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// The plugin interface is defined in the public package apiserver/admission. These aliases spare the server's packages a
-// second import.
+// The plugin interface is defined in the public package apiserver/admission. With these aliases, packages of the server
+// import only this package.
 type (
 	Plugin            = admission.Plugin
 	Phase             = admission.Phase
@@ -25,7 +25,7 @@ type (
 	Object            = admission.Object
 )
 
-// The operations and phases are those of the public package apiserver/admission.
+// The operations and phases, as in the public package apiserver/admission.
 const (
 	Create = admission.Create
 	Update = admission.Update
@@ -84,31 +84,29 @@ type Source interface {
 	Converter
 	// Options returns the CreateOptions, UpdateOptions or DeleteOptions of the request.
 	Options() runtime.Object
-	// Whole returns an object in the form of [Attributes.Object] with the fields that only clients see: managedFields and,
-	// if it has one, resourceVersion.
+	// Whole returns obj, an object like [Attributes.Object], with managedFields and, if it has one, resourceVersion.
 	Whole(obj document.Value) (document.Value, error)
-	// OldWhole returns the stored object as clients see it, with managedFields and resourceVersion; absent if there is no
-	// stored object.
+	// OldWhole returns the stored object with managedFields and resourceVersion; absent if there is no stored object.
 	OldWhole() (document.Value, error)
 }
 
 // Converter converts and decodes objects of one resource.
 type Converter interface {
-	// Convert converts an object from one apiVersion to another. Fields that the schema of the target version does not
-	// define are kept.
+	// Convert converts an object from one apiVersion to another. It retains fields that the schema of the target version does
+	// not define.
 	Convert(doc document.Value, from, to string) (document.Value, error)
-	// Read decodes the object that a webhook or policy returned after it was sent the object at apiVersion. The result may
-	// be at another version of the resource. Unknown fields of built-in kinds are dropped, and their paths are returned; a
-	// document of another kind is an error.
+	// Read decodes the object that a webhook or policy returned for an object at apiVersion. The result may be at another
+	// version of the resource. Unknown fields of built-in kinds are dropped, and their paths are returned; a document of another
+	// kind is an error.
 	Read(doc document.Value, apiVersion string) (read document.Value, unknown []string, err error)
-	// Merge merges an apply configuration of a policy into an object with managedFields, at the apiVersion of the object.
-	// The set fields have no field manager. Unset markers remove fields from the object and from its managedFields. Merge
-	// returns an API status error if the resource has no schema.
+	// Merge merges an apply configuration of a policy into an object with managedFields, at the apiVersion of the object. Fields
+	// that the configuration sets have no field manager. Unset markers remove fields from the object and from its managedFields.
+	// Merge returns an API status error if the resource has no schema.
 	Merge(doc, config document.Value) (document.Value, error)
 	// Decode decodes an object that a plugin assigned to [Attributes.Object]: it drops fields that the schema does not
 	// define and sets defaults. A document that is not of the endpoint's type is an error.
 	Decode(doc document.Value) (document.Value, error)
-	// Default returns the object with the defaults of the version that its apiVersion states.
+	// Default returns the object with the defaults of its apiVersion.
 	Default(doc document.Value) document.Value
 }
 
@@ -120,10 +118,10 @@ func (a *Record) Errors() field.ErrorList {
 	return a.errs
 }
 
-// CommitWith adds a write that is committed in the same transaction as the object, or not at all. Dry runs and no-ops ignore
-// it; a request that stores nothing, such as a SubjectAccessReview, commits the write alone. A transaction contains one
-// entry per key: a later write replaces an earlier one of the same key, and a condition (Keep) never replaces a write. So a
-// plugin may add the same write in both runs of the chain.
+// CommitWith adds a write to the transaction that commits the object. Dry runs and no-ops discard the write; a request that
+// stores no object, such as a SubjectAccessReview, commits the write alone. A transaction contains one write or condition per
+// key: a later write replaces an earlier write, and a condition (Keep) never replaces a write. So a plugin may add the same
+// write in both runs of the chain.
 func (a *Record) CommitWith(w storage.Write) {
 	for i, earlier := range a.commits {
 		if earlier.Key == w.Key {
@@ -144,19 +142,19 @@ func (a *Record) Commits() []storage.Write {
 	return a.commits
 }
 
-// versioned is the object as webhooks and policies exchange it. In the zero value, nothing has been computed yet.
+// versioned is the object that webhooks and policies receive and return. In the zero value, whole was not computed yet.
 type versioned struct {
-	// whole is the object as clients see it, with managedFields. base is the Record.Object from which whole was computed.
+	// whole is the object with managedFields and resourceVersion. base is the Record.Object from which whole was computed.
 	whole, base document.Value
-	// returned is the apiVersion at which the object was sent to the webhook that returned whole; "" if no webhook has
-	// returned the object. The webhook may have returned it at another version.
+	// returned is the apiVersion of the object that the webhook which returned whole received; "" if no webhook has returned the
+	// object. The version of whole may differ.
 	returned string
 	old      document.Value
 	hasOld   bool
 }
 
-// At implements admission.Request. If v is the version at which the object was sent to the last webhook that changed it, object
-// is exactly what that webhook returned, without conversion.
+// At implements admission.Request. If v is the version of the object that the last changing webhook received, object is the
+// unconverted object that this webhook returned.
 func (a *Record) At(v VersionedResource) (object, old document.Value, err error) {
 	if object, err = a.objectAt(v); err != nil {
 		return object, old, err
@@ -183,7 +181,7 @@ func (a *Record) objectAt(v VersionedResource) (document.Value, error) {
 }
 
 // refresh computes a.current.whole again if a plugin has assigned a.Object since the last computation. If a webhook has
-// returned the object, the managedFields and resourceVersion that the webhook returned are kept.
+// returned the object, refresh retains the returned managedFields and resourceVersion.
 func (a *Record) refresh() (err error) {
 	if a.Object.IsAbsent() || !a.current.whole.IsAbsent() && document.Same(a.current.base, a.Object) {
 		return nil
@@ -235,14 +233,14 @@ func (a *Record) convert(doc document.Value, v VersionedResource) (document.Valu
 	return a.Source.Convert(doc, own, v.APIVersion())
 }
 
-// Return records the object that a webhook or policy returned after it was sent the object at version v. Record.Object is stale until
+// Return records the object that a webhook or policy returned for the object at version v. Record.Object is stale until
 // Settle is called.
 func (a *Record) Return(doc document.Value, v VersionedResource) {
 	a.current.whole, a.current.base, a.current.returned = doc, a.Object, v.APIVersion()
 }
 
-// latest returns the object that the last webhook returned, which may be at another version, or Object if no webhook has
-// returned it.
+// latest returns the object that the last webhook returned, whose version may not be that of the request, or Object if no
+// webhook returned an object.
 func (a *Record) latest() document.Value {
 	if a.WasReturned() {
 		return a.current.whole
@@ -250,11 +248,11 @@ func (a *Record) latest() document.Value {
 	return a.Object
 }
 
-// WasReturned reports whether a webhook has returned a changed object, in which its managedFields may have changed, too.
+// WasReturned reports whether a webhook has returned a changed object, whose managedFields may have changed, too.
 func (a *Record) WasReturned() bool { return a.current.returned != "" }
 
 // Returned returns the object with managedFields, at the version of the request, including the changes of webhooks and of
-// plugins that ran after them.
+// later plugins.
 func (a *Record) Returned() (document.Value, error) {
 	if err := a.refresh(); err != nil {
 		return document.Value{}, err

@@ -7,8 +7,8 @@ import (
 )
 
 // Reinvocation tracks the second run of the mutating plugins for one write. The chain runs a second time if a webhook or
-// policy changed the object. The second run calls all in-tree plugins, and those webhooks and policies whose
-// reinvocationPolicy is IfNeeded and after whose call the object changed. There are at most two runs.
+// policy changed the object. The second run calls all in-tree plugins, and webhooks and policies with reinvocationPolicy
+// IfNeeded after whose call the object changed. There are at most two runs.
 type Reinvocation struct {
 	// Policies and Webhooks are the calls of the plugins MutatingAdmissionPolicy and MutatingAdmissionWebhook.
 	Policies, Webhooks Calls
@@ -29,8 +29,8 @@ type Calls struct {
 	LastObject document.Value
 
 	isSecond, isRequired bool
-	// called contains the ids of those with reinvocationPolicy IfNeeded that were called after the last change of the
-	// object. again contains the ids of those to call in the second run.
+	// called contains the ids of policies or webhooks with reinvocationPolicy IfNeeded that were called after the last change of
+	// the object. again contains the ids of policies or webhooks that the second run calls.
 	called, again map[string]bool
 }
 
@@ -40,7 +40,7 @@ func (c *Calls) IsSecond() bool { return c.isSecond }
 // Skips reports whether the second run must not call a webhook or policy. It is false in the first run.
 func (c *Calls) Skips(id string) bool { return c.isSecond && !c.again[id] }
 
-// Called records the call of a webhook or policy. Eligible states whether its reinvocationPolicy is IfNeeded, changed
+// Called records the call of a webhook or policy. eligible reports whether its reinvocationPolicy is IfNeeded, changed
 // whether it changed the object.
 func (c *Calls) Called(id string, eligible, changed bool) {
 	if changed {

@@ -19,8 +19,8 @@ func RulesOf(rules []registration.RuleWithOperations) Rules {
 	return all
 }
 
-// match returns the version at which the rules match a request: the version of the request if a rule names it. If no rule does
-// and equivalent is set, it is another version of the resource. ok is false if no rule matches.
+// match returns the version at which the rules match a request: the version of the request if a rule names it. If no rule
+// names it and equivalent is set, v is another version of the resource that a rule names. ok is false if no rule matches.
 func (rules Rules) match(a *Record, equivalent bool) (v VersionedResource, ok bool) {
 	own := a.Versioned()
 	for _, rule := range rules {
@@ -42,8 +42,7 @@ func (rules Rules) match(a *Record, equivalent bool) (v VersionedResource, ok bo
 	return VersionedResource{}, false
 }
 
-// mayMatch reports whether the rules can match some request with this operation and resource, whatever its name and
-// namespace are.
+// mayMatch reports whether the rules can match a request with the operation and resource, for any name and namespace.
 func (rules Rules) mayMatch(r Resource, operation Operation, equivalent bool) bool {
 	versions := []VersionedResource{r.Versioned()}
 	if equivalent {

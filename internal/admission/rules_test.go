@@ -97,7 +97,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// readerFunc is an admission.Reader whose Get calls the function with the name of a Namespace.
+// readerFunc is an admission.Reader whose Get calls the function with the requested name.
 type readerFunc func(name string) (document.Value, error)
 
 func (r readerFunc) Get(_ context.Context, _ schema.GroupResource, _, name string) (Object, error) {

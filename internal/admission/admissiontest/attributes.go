@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// DefaultName and DefaultNamespace complete the metadata of test objects that leave out a name or a namespace.
+// DefaultName and DefaultNamespace are the name and namespace of test objects that specify none.
 const (
 	DefaultName      = "x"
 	DefaultNamespace = "ns"
@@ -78,8 +78,8 @@ func newAttributes(operation admission.Operation, r admission.Resource, object, 
 	return &admission.NewRecord(a, nil).Attributes
 }
 
-// complete returns a test object with apiVersion, kind, name and, if the kind is namespaced, namespace set. It returns an
-// absent value if doc is absent or null.
+// complete returns a test object with its missing apiVersion, kind, name and, if the kind is namespaced, namespace; absent if
+// doc is absent or null.
 func complete(doc document.Value, kind *api.Kind) document.Value {
 	if doc.IsAbsent() || doc.IsNull() {
 		return document.Value{}

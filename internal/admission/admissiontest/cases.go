@@ -15,7 +15,7 @@ type Case struct {
 	Name      string
 	Operation admission.Operation
 	Resource  admission.Resource
-	// Stored are the objects that the server stores beside the written one, such as its namespace.
+	// Stored are the other objects in the store, such as the namespace of the written object.
 	Stored []document.Value
 	// Object is the new object of the write, Old the stored object that the write replaces; each is absent if there is none.
 	Object, Old document.Value
@@ -79,8 +79,8 @@ func (c *Case) parse(block string) error {
 	return nil
 }
 
-// set sets the field of the case that a line "key: value" states. It reports whether the line is part of the recorded
-// answer.
+// set sets the field of the case that the key of a line "key: value" names. It reports whether the line is part of the
+// recorded answer.
 func (c *Case) set(key, value string) (isAnswer bool, err error) {
 	var doc document.Value
 	switch key {

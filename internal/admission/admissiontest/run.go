@@ -48,8 +48,8 @@ func (c *Case) Run(ctx context.Context, plugin admission.Plugin) (Answer, error)
 	return NewAnswer(a.Object, c.Object), nil
 }
 
-// NewAnswer returns the answer of a plugin that admitted a write. sent is the object before the plugin ran, and object the
-// object afterwards.
+// NewAnswer returns the answer of a plugin that admitted a write. sent and object are the object before and after the plugin
+// ran.
 func NewAnswer(object, sent document.Value) Answer {
 	if object, sent = Prune(object), Prune(sent); !document.Equal(object, sent) {
 		return Answer{Admitted: object}
@@ -83,7 +83,7 @@ func ErrorText(err error) string {
 	return text
 }
 
-// Prune returns a document without null fields, empty maps and empty lists, which the encoders of Go types leave out, too.
+// Prune returns a document without null fields, empty maps and empty lists, as Go types with omitempty are encoded.
 func Prune(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.Map:

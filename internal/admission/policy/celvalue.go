@@ -80,7 +80,7 @@ func (c valueConverter) fromMapper(v traits.Mapper, path string) (document.Value
 	return document.NewMap(fields...), nil
 }
 
-// fromGo returns a value in the form to which objects of CEL convert their fields: Go values that may contain CEL values.
+// fromGo converts a field value of a CEL object: a Go value that may contain CEL values.
 func (c valueConverter) fromGo(v any, path string) (document.Value, error) {
 	switch v := v.(type) {
 	case nil, bool, int64, float64, string:

@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api/celexpr"
 )
 
-// evaluated returns the value of an expression that can use patch types. The variable object is a map of Go values.
+// evaluated returns the value of an expression that can use the patch types of mutations. object is the value of its variable
+// object.
 func evaluated(t *testing.T, expression string, object any) ref.Val {
 	t.Helper()
 	role := celexpr.Variable

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/celexpr"
 )
 
-// compiler compiles the expressions of one policy, which can use its variables.
+// compiler compiles the expressions of one policy, which can use the policy's variables.
 type compiler struct {
 	*cel.CompositedCompiler
 	hasParams bool

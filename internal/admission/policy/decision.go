@@ -16,8 +16,8 @@ import (
 // decision is the result of evaluating one validation or one audit annotation of a policy.
 type decision struct {
 	denies, isError bool
-	// isAnnotation marks the failure of an audit annotation, which denies the request whatever the binding's
-	// validationActions are.
+	// isAnnotation reports a failure of an audit annotation, which denies the request independently of the binding's
+	// validationActions.
 	isAnnotation bool
 	index        int
 	message      string
@@ -25,12 +25,12 @@ type decision struct {
 	took         time.Duration
 }
 
-// problem returns the value of the metric label error_type for the decision.
-func (d *decision) problem() string {
+// errorType returns the value of the metric label error_type for the decision.
+func (d *decision) errorType() string {
 	if !d.denies && !d.isError {
-		return problemType("")
+		return messageErrorType("")
 	}
-	return problemType(cmp.Or(d.message, "denied"))
+	return messageErrorType(cmp.Or(d.message, "denied"))
 }
 
 // denial is a decision that denies a request, with the names of its policy and binding. The binding is "" if the policy
@@ -69,7 +69,7 @@ var codes = map[metav1.StatusReason]int32{
 
 // enforce performs the validationActions of a binding for a decision, and reports whether the request is denied.
 func (p *Policies) enforce(a *admission.Record, one *policy[*validator], b *binding, d *decision) (denied bool) {
-	count := func(action string) { p.Metrics.Policy(one.name, b.name, d.problem(), action, d.took) }
+	count := func(action string) { p.Metrics.Policy(one.name, b.name, d.errorType(), action, d.took) }
 	switch {
 	case d.isAnnotation:
 		count("deny")

@@ -4,13 +4,13 @@
 // # How it works
 //
 // Policies are evaluated in the order of their names, each for all of its bindings whose criteria match, and for each
-// parameter object of a binding. Such a triple is an invocation.
+// parameter object of a binding. The evaluation of a policy for one binding and one parameter object is an invocation.
 //
 // A mutation is an apply configuration, which the apply engine merges by the topology of the resource, or a JSON patch. All
-// invocations are determined before the first mutation; each is evaluated on the object that the one before it returned. If a
-// mutation succeeds, the chain runs a second time and evaluates the policies with reinvocationPolicy IfNeeded again. Fields that
-// policies set have no field manager; fields that unset markers remove are removed from managedFields. Errors reject the request
-// after all policies were evaluated.
+// invocations are determined before the first mutation; each is evaluated on the object that the preceding invocation
+// returned. If a mutation succeeds, the chain runs a second time and evaluates the policies with reinvocationPolicy IfNeeded
+// again. Fields that policies set have no field manager; fields that unset markers remove are removed from managedFields.
+// Errors reject the request after all policies were evaluated.
 //
 // A failed validation denies the request, adds a warning, or is only counted in metrics, depending on the binding's
 // validationActions. If several validations deny the request, the client receives the first denial.
@@ -28,7 +28,7 @@
 //	compiler.go    compiling expressions that can use the variables of a policy
 //	match.go       the invocations of a write
 //	params.go      parameter objects
-//	request.go     a write in the form that CEL expressions use
+//	request.go     the variables of CEL expressions for a write
 //	status.go      errors
 //
 //	mutating.go    MutatingAdmissionPolicy

@@ -18,14 +18,14 @@ import (
 )
 
 // evaluate returns the decisions of a policy for one written object and one parameter object; none if the policy's
-// matchConditions are not met.
+// matchConditions are false.
 func (p *Policies) evaluate(ctx context.Context, one *policy[*validator], s *input) []decision {
 	c := one.compiled()
 	if c.err != nil {
 		return evaluationFailure(one, c.err)
 	}
 	if c.conditions != nil {
-		matches, err := p.meets(ctx, one.name, c.conditions, s)
+		matches, err := p.matchConditions(ctx, one.name, c.conditions, s)
 		if err != nil {
 			return evaluationFailure(one, err)
 		}
@@ -57,9 +57,9 @@ func (p *Policies) evaluate(ctx context.Context, one *policy[*validator], s *inp
 	return append(decisions, annotate(one, c.spec.AuditAnnotations, values)...)
 }
 
-// meets reports whether the matchConditions of a policy are true. They are counted as those of a validation for both kinds of
-// policies, as in Kubernetes.
-func (p *Policies) meets(ctx context.Context, policy string, conditions *admission.Conditions, s *input) (bool, error) {
+// matchConditions reports whether the matchConditions of a policy are true. As in Kubernetes, the metrics of mutating
+// policies have the label "validate", too.
+func (p *Policies) matchConditions(ctx context.Context, policy string, conditions *admission.Conditions, s *input) (bool, error) {
 	begun := time.Now()
 	verdict, err := conditions.Match(ctx, s.at, s.params, p.Authorizer)
 	p.Metrics.Conditions(policy, "policy", "validate", string(s.at.GetOperation()), time.Since(begun), verdict.Errors, err == nil && !verdict.Matches)
@@ -89,11 +89,11 @@ func decide(one *policy[*validator], v *registration.Validation, result cel.Eval
 	return d
 }
 
-// messageOf returns the message for a failed validation: the value of its messageExpression if that is a single line within
-// the size limit, or else its message, or else its expression.
-func messageOf(v *registration.Validation, made *cel.EvaluationResult) string {
-	if made != nil && made.Error == nil && made.EvalResult != nil {
-		if text, ok := made.EvalResult.Value().(string); ok {
+// messageOf returns the message for a failed validation: the value of its messageExpression if it is a single line within the
+// size limit, otherwise its message, or its expression if it has none.
+func messageOf(v *registration.Validation, message *cel.EvaluationResult) string {
+	if message != nil && message.Error == nil && message.EvalResult != nil {
+		if text, ok := message.EvalResult.Value().(string); ok {
 			text = strings.TrimSpace(text)
 			if text != "" && len(text) <= celconfig.MaxEvaluatedMessageExpressionSizeBytes && !strings.Contains(text, "\n") {
 				return text
@@ -106,8 +106,8 @@ func messageOf(v *registration.Validation, made *cel.EvaluationResult) string {
 	return fmt.Sprintf("failed expression: %v", strings.TrimSpace(v.Expression))
 }
 
-// annotate evaluates the audit annotations and returns a decision for each that fails. There is no audit log to write the
-// values to. A failure denies the request whatever the binding's validationActions are.
+// annotate returns a decision for each audit annotation that cannot be evaluated, which denies the request independently of
+// the binding's validationActions. The values are discarded, because the server has no audit log.
 func annotate(one *policy[*validator], all []registration.AuditAnnotation, values []cel.EvaluationResult) (decisions []decision) {
 	for i, value := range values {
 		d := decision{denies: !one.ignores, isError: true, isAnnotation: true, took: value.Elapsed}

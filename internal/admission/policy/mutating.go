@@ -43,7 +43,7 @@ func (p *mutatingPlugin) Admit(ctx context.Context, attributes *admission.Attrib
 	for _, one := range p.policies.mutating.load() {
 		matchAll(ctx, m.request, one,
 			func(i invocation[*mutator]) { invocations = append(invocations, i) },
-			func(c *misconfiguration[*mutator]) { m.fail(one, problem{binding: c.binding, message: c.Error()}) })
+			func(c *misconfiguration[*mutator]) { m.fail(one, failure{binding: c.binding, message: c.Error()}) })
 	}
 	if len(invocations) > 0 {
 		if err := m.run(ctx, invocations); err != nil {
@@ -57,55 +57,55 @@ func (p *mutatingPlugin) Admit(ctx context.Context, attributes *admission.Attrib
 type mutationRun struct {
 	*request
 	policies *Policies
-	problems []problem
-	// succeeded reports whether a mutation was evaluated without an error, changed whether one has changed the object.
+	failures []failure
+	// succeeded reports whether a mutation was evaluated without an error, changed whether a mutation changed the object.
 	succeeded, changed bool
 }
 
-// problem is an error of a policy that rejects the request.
-type problem struct {
+// failure is an error of a policy that rejects the request.
+type failure struct {
 	policy string
 	// binding is "" if the policy itself is invalid.
 	binding string
 	message string
-	// path is the path of the expression that failed in the policy; "" for an invalid configuration.
+	// path is the path of the failed expression in the policy; "" for an invalid configuration.
 	path   string
 	reason metav1.StatusReason
 }
 
-// fail adds a problem of a policy, unless its failurePolicy is Ignore.
-func (m *mutationRun) fail(one *policy[*mutator], p problem) {
+// fail adds a failure of a policy, unless its failurePolicy is Ignore.
+func (m *mutationRun) fail(one *policy[*mutator], f failure) {
 	if !one.ignores {
-		p.policy = one.name
-		m.problems = append(m.problems, p)
+		f.policy = one.name
+		m.failures = append(m.failures, f)
 	}
 }
 
-// error returns the API status error for the problems; nil if there are none. As in Kubernetes, its code is 403 although its
-// reason is Invalid if an expression failed.
+// error returns the API status error for the failures; nil if there are none. If an expression failed, its reason is
+// Invalid and its code nevertheless 403, as in Kubernetes.
 func (m *mutationRun) error() error {
-	if len(m.problems) == 0 {
+	if len(m.failures) == 0 {
 		return nil
 	}
 	err := forbidden(m.Record, errors.New("admission request denied by policy"))
-	for i, p := range m.problems {
-		text := fmt.Sprintf("policy %q denied request: %s", p.policy, p.message)
-		if p.binding != "" {
-			text = fmt.Sprintf("policy '%s' with binding '%s' denied request: %s", p.policy, p.binding, p.message)
+	for i, f := range m.failures {
+		text := fmt.Sprintf("policy %q denied request: %s", f.policy, f.message)
+		if f.binding != "" {
+			text = fmt.Sprintf("policy '%s' with binding '%s' denied request: %s", f.policy, f.binding, f.message)
 		}
 		if i == 0 {
 			err.ErrStatus.Message = text
-			if p.reason != "" {
-				err.ErrStatus.Reason = p.reason
+			if f.reason != "" {
+				err.ErrStatus.Reason = f.reason
 			}
 		}
-		err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Message: text, Field: p.path})
+		err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Message: text, Field: f.path})
 	}
 	return err
 }
 
-// run evaluates invocations in order. It returns an API status error if the request must be rejected whatever the failurePolicies
-// are.
+// run evaluates invocations in order. It returns an API status error if the request must be rejected independently of the
+// failurePolicies.
 func (m *mutationRun) run(ctx context.Context, invocations []invocation[*mutator]) error {
 	calls := &m.Reinvocation.Policies
 	if calls.IsSecond() && !document.Equal(calls.LastObject, m.Object) {
@@ -131,24 +131,24 @@ func (m *mutationRun) run(ctx context.Context, invocations []invocation[*mutator
 	return nil
 }
 
-// invoke evaluates the mutations of a policy, unless its matchConditions are not met or the second run skips it. After an error it
-// continues with the next mutation.
+// invoke evaluates the mutations of a policy, unless its matchConditions are false or the second run skips it. After an error
+// it continues with the next mutation.
 func (m *mutationRun) invoke(ctx context.Context, i invocation[*mutator], calls *admission.Calls) error {
 	compiled := i.policy.compiled()
 	at, err := m.view(i.version)
 	if err != nil {
-		m.fail(i.policy, problem{message: fmt.Sprintf("failed to configure policy: %v", err)})
+		m.fail(i.policy, failure{message: fmt.Sprintf("failed to configure policy: %v", err)})
 		return nil
 	}
 	failed := func(err error, path string) {
-		m.fail(i.policy, problem{binding: i.binding.name, message: err.Error(), path: path, reason: metav1.StatusReasonInvalid})
+		m.fail(i.policy, failure{binding: i.binding.name, message: err.Error(), path: path, reason: metav1.StatusReasonInvalid})
 	}
 	if compiled.err != nil {
 		failed(compiled.err, "")
 		return nil
 	}
 	if compiled.conditions != nil {
-		matches, err := m.policies.meets(ctx, i.policy.name, compiled.conditions, m.input(at, i.version, i.params))
+		matches, err := m.policies.matchConditions(ctx, i.policy.name, compiled.conditions, m.input(at, i.version, i.params))
 		if err != nil {
 			failed(err, "spec.matchConditions")
 		}
@@ -165,7 +165,7 @@ func (m *mutationRun) invoke(ctx context.Context, i invocation[*mutator], calls 
 	for _, one := range compiled.mutations {
 		begun := time.Now()
 		changes, err := m.mutate(ctx, i, one)
-		m.policies.Metrics.Mutation(i.policy.name, i.binding.name, problemTypeOf(err), time.Since(begun))
+		m.policies.Metrics.Mutation(i.policy.name, i.binding.name, errorType(err), time.Since(begun))
 		if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 			return err
 		}
@@ -203,7 +203,7 @@ func (m *mutationRun) mutate(ctx context.Context, i invocation[*mutator], one *m
 	return true, nil
 }
 
-// id identifies the invocation among those of a write.
+// id identifies the invocation among the invocations of a write.
 func (i invocation[E]) id() string {
 	id := i.policy.name + "/" + i.binding.name
 	if i.params == nil {

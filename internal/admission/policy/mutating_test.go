@@ -20,8 +20,8 @@ func mutatingSpec(rules, expression string) string {
 	return fmt.Sprintf("spec:\n  %s\n  reinvocationPolicy: Never\n  mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: '%s'}}]", rules, expression)
 }
 
-// TestMutatingHandles checks that the plugin handles only operations and resources that a bound policy matches, and neither
-// deletions, reviews nor the objects that configure policies.
+// TestMutatingHandles checks that the plugin handles only operations and resources that a bound policy matches, but not
+// deletions, reviews or the objects that configure policies.
 func TestMutatingHandles(t *testing.T) {
 	o := newKit(t)
 	handles := func(group, resource string, operation admission.Operation) bool {
@@ -89,7 +89,7 @@ func TestUndecodableMutatingPolicy(t *testing.T) {
 	o.put(Mutating, "", "p", "spec: {mutations: 7}")
 	o.put(MutatingBindings, "", "p", "spec: {policyName: p}")
 	o.put(MutatingBindings, "", "q", "spec: 7")
-	for _, want := range []string{"ignoring MutatingAdmissionPolicy that cannot be decoded", "ignoring MutatingAdmissionPolicyBinding that cannot be decoded"} {
+	for _, want := range []string{`"ignoring admission policy that cannot be decoded" kind=MutatingAdmissionPolicy `, `"ignoring admission policy binding that cannot be decoded" kind=MutatingAdmissionPolicyBinding `} {
 		if !strings.Contains(o.log.String(), want) {
 			t.Errorf("the log is %s, want %q", o.log.String(), want)
 		}
@@ -99,8 +99,8 @@ func TestUndecodableMutatingPolicy(t *testing.T) {
 	}
 }
 
-// TestStoredExpressionThatDoesNotCompile checks that an expression that an older version has stored and that does not compile
-// rejects the request, unless the failurePolicy is Ignore, and that the cause has the path of the expression.
+// TestStoredExpressionThatDoesNotCompile checks that a stored expression that does not compile rejects the request unless the
+// failurePolicy is Ignore, and that the cause has the path of the expression. An older version may have stored it.
 func TestStoredExpressionThatDoesNotCompile(t *testing.T) {
 	o := newKit(t)
 	o.put(Mutating, "", "p", mutatingSpec(configMapRules, "Object{a: unknown}"))

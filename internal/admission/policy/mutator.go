@@ -28,7 +28,7 @@ type mutator struct {
 // mutation is one of the mutations of a policy.
 type mutation struct {
 	evaluator cel.MutatingEvaluator
-	// patch applies the patch to which the expression evaluates.
+	// patch applies the value of the expression, an apply configuration or a JSON patch.
 	patch patch
 	// path is the path of the expression in the policy.
 	path string
@@ -74,7 +74,7 @@ func newMutator(spec *registration.MutatingAdmissionPolicySpec) *mutator {
 	return m
 }
 
-// mutation compiles the expression of a mutation.
+// mutation compiles the expression of a mutation. The value of the expression is applied with p.
 func (c *compiler) mutation(role celexpr.Role, expression string, p patch, path string) *mutation {
 	e := &celexpr.Expression{Text: expression, Role: role}
 	return &mutation{

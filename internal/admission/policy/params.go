@@ -37,7 +37,7 @@ func (o *Options) paramKind(gvk *schema.GroupVersionKind) (*paramKind, error) {
 }
 
 // collect returns the parameter objects for which a binding is evaluated: a single nil if the policy or the binding uses no
-// parameters, and an empty list if no object is found and parameterNotFoundAction allows that.
+// parameters, and an empty list if no object is found and parameterNotFoundAction is Allow.
 func (o *Options) collect(ctx context.Context, kind *paramKind, b *binding, namespace string) ([]runtime.Object, error) {
 	ref := b.params
 	if kind == nil || ref == nil {

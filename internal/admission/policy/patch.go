@@ -22,7 +22,7 @@ import (
 )
 
 // patch applies the value of a mutation's expression to an object with managedFields. The error is an API status error if the
-// request must be rejected whatever the failurePolicy is.
+// request must be rejected independently of the failurePolicy.
 type patch func(source admission.Source, object document.Value, value ref.Val) (document.Value, error)
 
 // evaluate returns the object after a mutation, with defaults.

@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// The resources of policies and bindings, as they are named in storage keys.
+// The resources of policies and bindings, as GROUP/RESOURCE in storage keys.
 const (
 	Mutating           = "admissionregistration.k8s.io/mutatingadmissionpolicies"
 	MutatingBindings   = "admissionregistration.k8s.io/mutatingadmissionpolicybindings"
@@ -18,7 +18,7 @@ const (
 	ValidatingBindings = "admissionregistration.k8s.io/validatingadmissionpolicybindings"
 )
 
-// Resources are the resources that configure policies, as they are named in storage keys.
+// Resources are the resources that configure policies, as GROUP/RESOURCE in storage keys.
 var Resources = []string{Mutating, MutatingBindings, Validating, ValidatingBindings}
 
 // Options are the dependencies of Policies. All are required.

@@ -21,7 +21,7 @@ type policy[E any] struct {
 	params *schema.GroupVersionKind
 	// ignores reports whether errors of the configuration and of the evaluation are ignored (failurePolicy: Ignore).
 	ignores bool
-	// compiled compiles the expressions on the first call.
+	// compiled returns the compiled expressions; the first call compiles them.
 	compiled func() E
 }
 
@@ -46,7 +46,7 @@ func newPolicy[E any](d definition, compile func() E) *policy[E] {
 	return p
 }
 
-// with returns a copy of the policy with these bindings.
+// with returns a copy of the policy with the given bindings.
 func (p *policy[E]) with(bindings []*binding) *policy[E] {
 	bound := *p
 	bound.bindings = bindings
@@ -56,7 +56,8 @@ func (p *policy[E]) with(bindings []*binding) *policy[E] {
 // binding is a MutatingAdmissionPolicyBinding or ValidatingAdmissionPolicyBinding.
 type binding struct {
 	name, policyName string
-	// criteria are the binding's own matchResources, which restrict those of the policy; nil if it has none.
+	// criteria are the binding's matchResources, which further restrict the policy's matchConstraints; nil if the binding has
+	// none.
 	criteria *admission.Criteria
 	params   *registration.ParamRef
 	// actions are the validationActions of a ValidatingAdmissionPolicyBinding.

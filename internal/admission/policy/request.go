@@ -17,13 +17,13 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// request is a write while policies are evaluated for it. It caches what the policies share.
+// request is a write during the evaluation of policies. It caches CEL variables for all policies.
 type request struct {
 	*admission.Record
 	options *Options
-	// views are the attributes for CEL by the version of the object.
+	// views maps versions of the object to the attributes for CEL expressions.
 	views map[admission.VersionedResource]*apiserveradmission.VersionedAttributes
-	// namespace is the Namespace of the object, in the form for CEL; nil if the object is cluster-scoped.
+	// namespace is the Namespace of the object for the CEL variable namespaceObject; nil if the object is cluster-scoped.
 	namespace    *corev1.Namespace
 	hasNamespace bool
 }
@@ -35,7 +35,7 @@ func (p *Policies) newRequest(a *admission.Attributes) *request {
 	}
 }
 
-// view returns the attributes for CEL with the object at the version v.
+// view returns the attributes for CEL expressions, with the object at the version v.
 func (r *request) view(v admission.VersionedResource) (*apiserveradmission.VersionedAttributes, error) {
 	if view := r.views[v]; view != nil {
 		return view, nil
@@ -48,7 +48,7 @@ func (r *request) view(v admission.VersionedResource) (*apiserveradmission.Versi
 	return view, nil
 }
 
-// replace sets the object, which a policy has changed at the version v.
+// replace sets the object after a policy has changed it at the version v.
 func (r *request) replace(v admission.VersionedResource, object document.Value) {
 	r.Return(object, v)
 	at := r.views[v]

@@ -20,13 +20,14 @@ type source[E any] struct {
 	decodeBinding func(text []byte) (*binding, error)
 	// bound are the policies that have bindings, in the order of evaluation; nil if there are none.
 	bound atomic.Pointer[[]*policy[E]]
-	// definitions and bindings are the stored policies and bindings, by name. made are the policies decoded from definitions.
+	// definitions and bindings are the stored policies and bindings, by name. decoded caches the policies decoded from
+	// definitions.
 	definitions, bindings map[string]*watchcache.Object
-	made                  map[string]*policy[E]
+	decoded               map[string]*policy[E]
 }
 
 func newSource[E any](kind string, log *slog.Logger, decode func([]byte) (*policy[E], error), decodeBinding func([]byte) (*binding, error)) *source[E] {
-	return &source[E]{kind: kind, log: log, decode: decode, decodeBinding: decodeBinding, made: map[string]*policy[E]{}}
+	return &source[E]{kind: kind, log: log, decode: decode, decodeBinding: decodeBinding, decoded: map[string]*policy[E]{}}
 }
 
 // load returns the policies that have bindings, in the order of evaluation.
@@ -64,7 +65,7 @@ func (s *source[E]) bind() {
 			}
 		}
 	}
-	maps.DeleteFunc(s.made, func(name string, _ *policy[E]) bool { return s.definitions[name] == nil })
+	maps.DeleteFunc(s.decoded, func(name string, _ *policy[E]) bool { return s.definitions[name] == nil })
 	if all == nil {
 		s.bound.Store(nil)
 		return
@@ -72,20 +73,20 @@ func (s *source[E]) bind() {
 	s.bound.Store(&all)
 }
 
-// policy returns the policy that is decoded from a definition; nil if it cannot be decoded. A definition that did not change
-// keeps its policy, so that it is not compiled again.
+// policy returns the policy decoded from a definition; nil if it cannot be decoded. For an unchanged definition it returns
+// the cached policy, whose expressions are compiled already.
 func (s *source[E]) policy(definition *watchcache.Object) *policy[E] {
 	name := definition.Name()
-	if made := s.made[name]; made != nil && made.from == definition {
-		return made
+	if cached := s.decoded[name]; cached != nil && cached.from == definition {
+		return cached
 	}
 	one, err := s.decode(definition.JSONWithoutManagedFields())
 	if err != nil {
-		s.log.Error("ignoring "+s.kind+" that cannot be decoded", "key", definition.Key(), "error", err)
+		s.log.Error("ignoring admission policy that cannot be decoded", "kind", s.kind, "key", definition.Key(), "error", err)
 		return nil
 	}
 	one.from = definition
-	s.made[name] = one
+	s.decoded[name] = one
 	return one
 }
 
@@ -95,7 +96,7 @@ func (s *source[E]) bindingsByPolicy() map[string][]*binding {
 	for _, name := range slices.Sorted(maps.Keys(s.bindings)) {
 		b, err := s.decodeBinding(s.bindings[name].JSONWithoutManagedFields())
 		if err != nil {
-			s.log.Error("ignoring "+s.kind+"Binding that cannot be decoded", "key", s.bindings[name].Key(), "error", err)
+			s.log.Error("ignoring admission policy binding that cannot be decoded", "kind", s.kind+"Binding", "key", s.bindings[name].Key(), "error", err)
 			continue
 		}
 		bound[b.policyName] = append(bound[b.policyName], b)

@@ -13,8 +13,9 @@ func forbidden(a *admission.Record, err error) *apierrors.StatusError {
 	return apierrors.NewForbidden(a.GroupResource(), nameOf(a), err)
 }
 
-// nameOf returns the object's name for error messages: the name of the request, or else its generateName, or else the name in the
-// object, or else "Unknown". Mutating policies are evaluated before clients see a generated name.
+// nameOf returns the object's name for error messages: the first that is not empty of the name of the request, its
+// generateName, the name in the object, and "Unknown". The name of the request is empty in mutating policies if it is
+// generated.
 func nameOf(a *admission.Record) string {
 	if a.Name != "" {
 		return a.Name
@@ -28,8 +29,8 @@ func nameOf(a *admission.Record) string {
 	return "Unknown"
 }
 
-// problemType returns the value of the metric label error_type for an error message; "" means no error.
-func problemType(message string) string {
+// messageErrorType returns the value of the metric label error_type for an error message; "" means no error.
+func messageErrorType(message string) string {
 	switch {
 	case message == "":
 		return "no_error"
@@ -42,10 +43,10 @@ func problemType(message string) string {
 	}
 }
 
-// problemTypeOf returns the value of the metric label error_type for an error, which may be nil.
-func problemTypeOf(err error) string {
+// errorType returns the value of the metric label error_type for an error, which may be nil.
+func errorType(err error) string {
 	if err == nil {
-		return problemType("")
+		return messageErrorType("")
 	}
-	return problemType(err.Error())
+	return messageErrorType(err.Error())
 }

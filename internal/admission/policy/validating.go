@@ -18,7 +18,7 @@ type validatingPlugin struct {
 // Name implements admission.Plugin.
 func (*validatingPlugin) Name() string { return "ValidatingAdmissionPolicy" }
 
-// Handles implements admission.Plugin. Policies validate no-op writes, too, because their verdict may depend on the user.
+// Handles implements admission.Plugin. Policies validate no-op writes, too, because a validation may depend on the user.
 func (p *validatingPlugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	if !p.policies.validating.mayMatch(operation, r) {
 		return 0

@@ -26,7 +26,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// The verdicts of policies are compared with kube-apiserver by the scripts in applytest/scripts/admission. The tests of this
+// The decisions of policies are compared with kube-apiserver by the scripts in applytest/scripts/admission. The tests of this
 // file cover behaviour that clients cannot observe or provoke.
 
 // kit is a test with the plugin under test, a store and a watch cache. It is also the admission.Reader of the plugin.
@@ -77,7 +77,8 @@ func (o *kit) put(kind, namespace, name, spec string) {
 	}
 }
 
-// bind creates a binding that denies, with the name of the policy that it binds. More is YAML that is added to its spec.
+// bind creates a binding of a policy with the policy's name and the validationAction Deny. more is YAML that is added to its
+// spec.
 func (o *kit) bind(policy, more string) {
 	o.Helper()
 	o.put(ValidatingBindings, "", policy, fmt.Sprintf("spec: {policyName: %s, validationActions: [Deny]%s}", policy, more))
@@ -148,7 +149,7 @@ func rejectingName(name string) string {
 	return spec(fmt.Sprintf(`validations: [{expression: 'object.metadata.name != %q'}]`, name))
 }
 
-// TestHandles: the plugin handles only operations and resources that a bound policy matches.
+// TestHandles checks that the plugin handles only operations and resources that a bound policy matches.
 func TestHandles(t *testing.T) {
 	o := newKit(t)
 	resource := o.attributes("a").Resource
@@ -224,7 +225,7 @@ func TestUndecodableConfigurations(t *testing.T) {
 	if got := o.denial("good") + o.denial("bad"); !strings.Contains(got, "ValidatingAdmissionPolicy 'p'") {
 		t.Errorf("received denials %q, want one by policy p", got)
 	}
-	for _, want := range []string{"ignoring ValidatingAdmissionPolicy that cannot be decoded", "ignoring ValidatingAdmissionPolicyBinding that cannot be decoded"} {
+	for _, want := range []string{`"ignoring admission policy that cannot be decoded" kind=ValidatingAdmissionPolicy `, `"ignoring admission policy binding that cannot be decoded" kind=ValidatingAdmissionPolicyBinding `} {
 		if !strings.Contains(o.log.String(), want) {
 			t.Errorf("the log is %s, want %q", o.log.String(), want)
 		}

@@ -14,11 +14,11 @@ import (
 	"github.com/cadastre/cadastre/internal/metrics"
 )
 
-// errTooLate is the API status error for a request whose deadline has passed.
-var errTooLate = apierrors.NewTimeoutError("request did not complete within requested timeout", 0)
+// errDeadlineExceeded is the API status error for a request whose deadline has passed.
+var errDeadlineExceeded = apierrors.NewTimeoutError("request did not complete within requested timeout", 0)
 
-// meetsConditions reports whether the matchConditions of a webhook are true for a request, with the objects at the version v.
-func (h *Webhooks) meetsConditions(ctx context.Context, w *webhook, a *admission.Record, v admission.VersionedResource) (bool, error) {
+// matchConditions reports whether the matchConditions of a webhook are true for a request, with the objects at the version v.
+func (h *Webhooks) matchConditions(ctx context.Context, w *webhook, a *admission.Record, v admission.VersionedResource) (bool, error) {
 	at, err := a.CEL(v)
 	if err != nil {
 		return false, apierrors.NewInternalError(err)
@@ -39,7 +39,8 @@ func (h *Webhooks) invoke(ctx context.Context, w *webhook, a *admission.Record, 
 	return h.send(ctx, invocation{w, a.Operation, request, err}, apply)
 }
 
-// request returns the AdmissionRequest that is sent to a webhook. Its error rejects the write whatever the failurePolicy is.
+// request returns the AdmissionRequest that is sent to a webhook. Its error rejects the write independently of the
+// failurePolicy.
 func (w *webhook) request(a *admission.Record, v admission.VersionedResource) (*admissionv1.AdmissionRequest, error) {
 	if a.DryRun && !w.supportsDryRun {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", w.name))
@@ -51,8 +52,7 @@ func (w *webhook) request(a *admission.Record, v admission.VersionedResource) (*
 	return request, nil
 }
 
-// invocation is a webhook call that has not been made yet. If err is not nil, the webhook is not called and the invocation
-// fails with err.
+// invocation is a pending webhook call. If err is not nil, the webhook is not called and the invocation fails with err.
 type invocation struct {
 	webhook   *webhook
 	operation admission.Operation
@@ -60,7 +60,7 @@ type invocation struct {
 	err       error
 }
 
-// send makes the call of an invocation, applies the response and counts both in metrics. It returns the API status error if
+// send calls the webhook of an invocation, applies the response and updates the metrics. It returns the API status error if
 // the request is rejected; nil if it is admitted.
 func (h *Webhooks) send(ctx context.Context, i invocation, apply func(*response) error) error {
 	w, err, begun := i.webhook, i.err, time.Now()
@@ -94,8 +94,8 @@ func (h *Webhooks) send(ctx context.Context, i invocation, apply func(*response)
 	}
 }
 
-// handleFailure applies the failurePolicy of a webhook whose call failed: it returns nil if the failure is ignored, or else an
-// internal error.
+// handleFailure applies the failurePolicy of a webhook whose call failed: it returns nil if the failurePolicy is Ignore,
+// otherwise an internal error.
 func (h *Webhooks) handleFailure(ctx context.Context, w *webhook, err *webhookclient.CallError, call *metrics.HookCall) error {
 	clientGone := errors.Is(err, context.Canceled)
 	if w.ignores {
@@ -104,7 +104,7 @@ func (h *Webhooks) handleFailure(ctx context.Context, w *webhook, err *webhookcl
 			h.Log.Warn("ignoring failed webhook call (failurePolicy: Ignore)", "webhook", w.name, "error", err)
 		}
 		if ctx.Err() != nil && w.kind == metrics.Mutating {
-			return errTooLate
+			return errDeadlineExceeded
 		}
 		return nil
 	}

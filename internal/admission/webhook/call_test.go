@@ -12,7 +12,7 @@ import (
 )
 
 // TestSideEffects checks that a webhook that may have side effects is not called in a dry run. Validation rejects such
-// webhooks today, but older objects may still be stored.
+// webhooks, but configurations that older versions stored may contain them.
 func TestSideEffects(t *testing.T) {
 	for effects, supported := range map[registration.SideEffectClass]bool{
 		registration.SideEffectClassNone: true, registration.SideEffectClassNoneOnDryRun: true,

@@ -3,14 +3,14 @@
 // # How it works
 //
 // Mutating webhooks are called one after the other, in the order of the names of their configurations; each receives the
-// object that the webhook before it returned. If one of them changes the object, the chain runs a second time and calls the
+// object that the preceding webhook returned. If a webhook changes the object, the chain runs a second time and calls the
 // webhooks with reinvocationPolicy IfNeeded after whose call the object changed. Fields that webhooks set have no field
-// manager, unless the webhook writes managedFields. Validating webhooks are called concurrently with the object as it will
-// be stored, except that it still contains the fields of a custom resource that webhooks set and that pruning will remove.
+// manager, unless the webhook writes managedFields. Validating webhooks are called concurrently with the object as it will be
+// stored, except that it still contains the fields of a custom resource that webhooks set and that pruning will remove.
 //
-// A webhook may return the object at another version of its kind than the one it was sent. A later webhook that requires the
-// version at which the object was sent receives exactly the returned object; for any other version the object is converted
-// to the version of the request first.
+// A webhook may return the object at another version than it received. A later webhook that requires the received version is
+// sent the returned object unchanged; for any other version, the returned object is first converted to the version of the
+// request.
 //
 // # Errors
 //

@@ -18,7 +18,7 @@ type mutatingPlugin struct {
 // Name implements admission.Plugin.
 func (*mutatingPlugin) Name() string { return "MutatingAdmissionWebhook" }
 
-// Handles implements admission.Plugin. Webhooks are called for no-op writes, too, because their verdict may depend on the
+// Handles implements admission.Plugin. Webhooks are called for no-op writes, too, because their response may depend on the
 // user.
 func (p *mutatingPlugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	if !anyMayMatch(p.webhooks.mutating.Load(), operation, r) {
@@ -27,7 +27,7 @@ func (p *mutatingPlugin) Handles(operation admission.Operation, r admission.Reso
 	return admission.Mutating | admission.NoOps
 }
 
-// Admit calls the mutating webhooks one after the other. Each is sent the object that the webhook before it returned.
+// Admit calls the mutating webhooks one after the other. Each receives the object that the preceding webhook returned.
 func (p *mutatingPlugin) Admit(ctx context.Context, attributes *admission.Attributes) error {
 	a := admission.RecordOf(attributes)
 	webhooks := p.webhooks.mutating.Load()

@@ -18,8 +18,8 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// review is a pair of AdmissionReviews of the same version: the request that is sent to a webhook, and the answer to decode
-// its response into.
+// review is a pair of AdmissionReviews of the same version: the request to a webhook, and the answer into which the response
+// is decoded.
 type review struct {
 	uid             types.UID
 	request, answer runtime.Object
@@ -42,7 +42,7 @@ func newReview(versions []string, request *admissionv1.AdmissionRequest) (*revie
 		case "v1":
 			return &review{request.UID, &admissionv1.AdmissionReview{Request: request}, &admissionv1.AdmissionReview{}}, nil
 		case "v1beta1":
-			return &review{request.UID, &admissionv1beta1.AdmissionReview{Request: oldRequest(request)}, &admissionv1beta1.AdmissionReview{}}, nil
+			return &review{request.UID, &admissionv1beta1.AdmissionReview{Request: requestV1beta1(request)}, &admissionv1beta1.AdmissionReview{}}, nil
 		}
 	}
 	return nil, errors.New("webhook does not accept known AdmissionReview versions (v1, v1beta1)")
@@ -94,8 +94,8 @@ func userInfo(a *admission.Record) authenticationv1.UserInfo {
 	return info
 }
 
-// oldRequest converts an AdmissionRequest to v1beta1.
-func oldRequest(r *admissionv1.AdmissionRequest) *admissionv1beta1.AdmissionRequest {
+// requestV1beta1 converts an AdmissionRequest to v1beta1.
+func requestV1beta1(r *admissionv1.AdmissionRequest) *admissionv1beta1.AdmissionRequest {
 	return &admissionv1beta1.AdmissionRequest{
 		UID: r.UID, Kind: r.Kind, Resource: r.Resource, SubResource: r.SubResource,
 		RequestKind: r.RequestKind, RequestResource: r.RequestResource, RequestSubResource: r.RequestSubResource,
@@ -153,19 +153,19 @@ func (r *review) check(answer *admissionv1.AdmissionReview, mutating bool) error
 }
 
 func newResponse(r *admissionv1.AdmissionResponse) *response {
-	made := &response{allowed: r.Allowed, status: r.Result, patch: r.Patch, warnings: r.Warnings}
+	decoded := &response{allowed: r.Allowed, status: r.Result, patch: r.Patch, warnings: r.Warnings}
 	if r.PatchType != nil {
-		made.patchType = *r.PatchType
+		decoded.patchType = *r.PatchType
 	}
-	return made
+	return decoded
 }
 
 func oldResponse(r *admissionv1beta1.AdmissionResponse, mutating bool) *response {
-	made := &response{allowed: r.Allowed, status: r.Result, warnings: r.Warnings}
+	decoded := &response{allowed: r.Allowed, status: r.Result, warnings: r.Warnings}
 	if mutating && len(r.Patch) > 0 {
-		made.patch, made.patchType = r.Patch, admissionv1.PatchTypeJSONPatch
+		decoded.patch, decoded.patchType = r.Patch, admissionv1.PatchTypeJSONPatch
 	}
-	return made
+	return decoded
 }
 
 // denial is the API status error of a webhook that denied the request.

@@ -19,7 +19,7 @@ type validatingPlugin struct {
 // Name implements admission.Plugin.
 func (*validatingPlugin) Name() string { return "ValidatingAdmissionWebhook" }
 
-// Handles implements admission.Plugin. Webhooks are called for no-op writes, too, because their verdict may depend on the
+// Handles implements admission.Plugin. Webhooks are called for no-op writes, too, because their response may depend on the
 // user.
 func (p *validatingPlugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	if !anyMayMatch(p.webhooks.validating.Load(), operation, r) {
@@ -37,7 +37,7 @@ func (p *validatingPlugin) Validate(ctx context.Context, attributes *admission.A
 		return err
 	}
 	if ctx.Err() != nil {
-		return errTooLate
+		return errDeadlineExceeded
 	}
 	return p.webhooks.sendAll(ctx, a, calls)
 }

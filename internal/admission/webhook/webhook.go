@@ -15,8 +15,8 @@ import (
 // webhook is one webhook of a MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
 type webhook struct {
 	name string
-	// id identifies the webhook among all configurations: the name of the configuration, the name of the webhook, and its
-	// number among the webhooks of that name.
+	// id identifies the webhook among all configurations: the name of the configuration, the name of the webhook, and its index
+	// among the webhooks of that name.
 	id         string
 	kind       string // metrics.Mutating or metrics.Validating
 	criteria   admission.Criteria
@@ -28,7 +28,7 @@ type webhook struct {
 	timeout time.Duration
 	// supportsDryRun reports whether the webhook has no side effects in dry runs (sideEffects: None or NoneOnDryRun).
 	supportsDryRun bool
-	// versions are the AdmissionReview versions that the webhook accepts, the preferred one first.
+	// versions are the AdmissionReview versions that the webhook accepts, in order of preference.
 	versions []string
 	// reinvoke reports whether the webhook is called again if the object changes after its call (reinvocationPolicy:
 	// IfNeeded).
@@ -87,12 +87,12 @@ func targetOf(c *registration.WebhookClientConfig) webhookclient.Target {
 func mutating(c *registration.MutatingWebhookConfiguration) (all []*webhook) {
 	ids := identifiers(c.Name)
 	for _, w := range c.Webhooks {
-		made := (&common{
+		one := (&common{
 			w.Name, w.ClientConfig, w.Rules, w.FailurePolicy, w.MatchPolicy, w.NamespaceSelector, w.ObjectSelector,
 			w.SideEffects, w.TimeoutSeconds, w.AdmissionReviewVersions, w.MatchConditions,
 		}).webhook(ids(w.Name), metrics.Mutating)
-		made.reinvoke = w.ReinvocationPolicy != nil && *w.ReinvocationPolicy == registration.IfNeededReinvocationPolicy
-		all = append(all, made)
+		one.reinvoke = w.ReinvocationPolicy != nil && *w.ReinvocationPolicy == registration.IfNeededReinvocationPolicy
+		all = append(all, one)
 	}
 	return all
 }
@@ -109,8 +109,8 @@ func validating(c *registration.ValidatingWebhookConfiguration) (all []*webhook)
 	return all
 }
 
-// identifiers returns a function that returns a unique id for each webhook of a configuration, of which several may have the
-// same name.
+// identifiers returns a function that returns a unique id for each webhook of a configuration, even if webhooks have equal
+// names.
 func identifiers(configuration string) func(name string) string {
 	count := map[string]int{}
 	return func(name string) string {

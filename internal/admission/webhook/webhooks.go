@@ -21,14 +21,14 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// MutatingConfigurations and ValidatingConfigurations are the resources of webhook configurations, as they are named in
+// MutatingConfigurations and ValidatingConfigurations are the resources of webhook configurations, as GROUP/RESOURCE in
 // storage keys.
 const (
 	MutatingConfigurations   = "admissionregistration.k8s.io/mutatingwebhookconfigurations"
 	ValidatingConfigurations = "admissionregistration.k8s.io/validatingwebhookconfigurations"
 )
 
-// Resources are the resources that configure webhooks, as they are named in storage keys.
+// Resources are the resources that configure webhooks, as GROUP/RESOURCE in storage keys.
 var Resources = []string{MutatingConfigurations, ValidatingConfigurations}
 
 // Options are the dependencies of Webhooks. All are required.
@@ -94,12 +94,12 @@ func anyMayMatch(webhooks *[]*webhook, operation admission.Operation, r admissio
 	return webhooks != nil && slices.ContainsFunc(*webhooks, func(w *webhook) bool { return w.criteria.MayMatch(r, operation) })
 }
 
-// match reports whether a webhook is called for a request, and the version at which it is sent the objects.
+// match reports whether a webhook is called for a request, and returns the version of the objects that it receives.
 func (h *Webhooks) match(ctx context.Context, w *webhook, a *admission.Record) (v admission.VersionedResource, ok bool, err error) {
 	v, ok, err = w.criteria.Match(ctx, a)
 	if !ok || err != nil || w.conditions == nil {
 		return v, ok, err
 	}
-	ok, err = h.meetsConditions(ctx, w, a, v)
+	ok, err = h.matchConditions(ctx, w, a, v)
 	return v, ok, err
 }

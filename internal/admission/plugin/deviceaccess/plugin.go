@@ -2,7 +2,7 @@
 // admission plugin:
 //
 //   - adminAccess to devices in use requires a label on the namespace of the claim;
-//   - changes of a claim's allocation, and changes of the status of a driver's devices, require permissions of their own in
+//   - changes of a claim's allocation, and changes of the status of a driver's devices, require specific permissions in
 //     addition to the permission to update the status.
 package deviceaccess
 
@@ -92,8 +92,8 @@ func adminAccessPath(a *admission.Attributes) *field.Path {
 	return nil
 }
 
-// firstAdminAccess returns the index of the first list item that sets adminAccess, or whose field fieldName sets it if
-// fieldName is not ""; -1 if there is none.
+// firstAdminAccess returns the index of the first list item with adminAccess: true, in the item itself or, unless fieldName
+// is "", in its field fieldName; -1 if there is none.
 func firstAdminAccess(list document.Value, fieldName string) int {
 	for i, item := range list.Items() {
 		if fieldName != "" {

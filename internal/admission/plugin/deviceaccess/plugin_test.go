@@ -74,8 +74,8 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// TestStatus checks which permissions, beside the update of the status, changes of a claim's allocation and device reports
-// require.
+// TestStatus checks the permissions, in addition to the update of the status, that changes of a claim's allocation and of its
+// device status require.
 func TestStatus(t *testing.T) {
 	const group = "rbac.authorization.k8s.io"
 	grant := func(name, rule string) []string {
@@ -85,11 +85,11 @@ func TestStatus(t *testing.T) {
 		}
 	}
 	const account = "system:serviceaccount:ns:driver"
-	world := append(grant("scheduler", `{verbs: [update], apiGroups: [resource.k8s.io], resources: [resourceclaims/binding]}`),
+	rbac := append(grant("scheduler", `{verbs: [update], apiGroups: [resource.k8s.io], resources: [resourceclaims/binding]}`),
 		grant("anywhere", `{verbs: ["arbitrary-node:update"], apiGroups: [resource.k8s.io], resources: [resourceclaims/driver], resourceNames: [d.example.com]}`)...)
-	world = append(world, `{kind: ClusterRole, metadata: {name: local}, rules: [{verbs: ["associated-node:update"], apiGroups: [resource.k8s.io], resources: [resourceclaims/driver]}]}`,
+	rbac = append(rbac, `{kind: ClusterRole, metadata: {name: local}, rules: [{verbs: ["associated-node:update"], apiGroups: [resource.k8s.io], resources: [resourceclaims/driver]}]}`,
 		`{kind: ClusterRoleBinding, metadata: {name: local}, subjects: [{kind: ServiceAccount, name: driver, namespace: ns}], roleRef: {kind: ClusterRole, name: local, apiGroup: `+group+`}}`)
-	plugin := &Plugin{Authorizer: rbactest.New(t, world...)}
+	plugin := &Plugin{Authorizer: rbactest.New(t, rbac...)}
 	const (
 		allocation = `allocation: {nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [node1]}]}]}}`
 		allocated  = `{status: {` + allocation + `}}`

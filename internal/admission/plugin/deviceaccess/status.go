@@ -50,10 +50,10 @@ func (p *Plugin) authorize(ctx context.Context, a *admission.Attributes, verbPre
 }
 
 // driverErrors returns an error if the user may not change the status of the driver's devices. The user needs the permission
-// for arbitrary nodes. If the user runs on the claim's node, the permission for the associated node suffices.
+// arbitrary-node. For a pod on the claim's node, the permission associated-node suffices.
 func (p *Plugin) driverErrors(ctx context.Context, a *admission.Attributes, driver string, allocation document.Value) field.ErrorList {
 	prefixes := []string{resourcev1.VerbPrefixArbitraryNode}
-	if node := allocatedNode(allocation); node != "" && runsOn(a.User, node) {
+	if node := allocatedNode(allocation); node != "" && isBoundToNode(a.User, node) {
 		prefixes = []string{resourcev1.VerbPrefixAssociatedNode, resourcev1.VerbPrefixArbitraryNode}
 	}
 	var first error
@@ -71,8 +71,8 @@ func (p *Plugin) driverErrors(ctx context.Context, a *admission.Attributes, driv
 		fmt.Sprintf("changing status.devices requires resource=\"resourceclaims/driver\", verb=\"%s\" permission: %v", verbs, first))}
 }
 
-// runsOn reports whether the user is a service account whose token is bound to a pod on the node.
-func runsOn(u user.Info, node string) bool {
+// isBoundToNode reports whether the user is a service account whose token is bound to a pod on the node.
+func isBoundToNode(u user.Info, node string) bool {
 	const nodeName = "authentication.kubernetes.io/node-name"
 	names := u.GetExtra()[nodeName]
 	return strings.HasPrefix(u.GetName(), "system:serviceaccount:") && len(names) == 1 && names[0] == node

@@ -59,7 +59,7 @@ func (u *usage) violations() (errs []error) {
 	return u.each(errs, "maxLimitRequestRatio", u.checkRatio)
 }
 
-// each calls check for every resource that a field of the item bounds, sorted by resource name, and appends the errors to
+// each calls check for every resource in a field of the item, such as max, sorted by resource name, and appends the errors to
 // errs.
 func (u *usage) each(errs []error, field string, check func(name string, bound resource.Quantity) error) []error {
 	bounds := readQuantities(u.item.Get(field))
@@ -103,8 +103,7 @@ func (u *usage) checkMax(name string, bound resource.Quantity) error {
 	return nil
 }
 
-// checkMaxRequest is checkMax for objects of which only the requests count: it returns an error if the request exceeds the
-// bound or is missing.
+// checkMaxRequest returns an error if the request exceeds the bound or is missing. Unlike checkMax it ignores limits.
 func (u *usage) checkMaxRequest(name string, bound resource.Quantity) error {
 	request, hasRequest := u.requests[name]
 	r, _, b := commonUnit(request, resource.Quantity{}, bound)
@@ -139,8 +138,8 @@ func (u *usage) checkRatio(name string, bound resource.Quantity) error {
 	return nil
 }
 
-// commonUnit returns a request, a limit and a bound in the same unit: in thousandths, or in whole units if one of them is
-// too large to be expressed in thousandths.
+// commonUnit returns a request, a limit and a bound in the same unit: in thousandths, or in whole units if a value is too
+// large for thousandths.
 func commonUnit(request, limit, bound resource.Quantity) (r, l, b int64) {
 	r, l, b = request.Value(), limit.Value(), bound.Value()
 	if r <= resource.MaxMilliValue && l <= resource.MaxMilliValue && b <= resource.MaxMilliValue {

@@ -11,7 +11,7 @@ import (
 // annotation is the key of the pod annotation that lists the requests and limits which the plugin has set.
 const annotation = "kubernetes.io/limit-ranger"
 
-// defaults are the requests and limits that a LimitRange sets on containers without their own, by resource name.
+// defaults are the default requests and limits of a LimitRange for containers, by resource name.
 type defaults struct{ requests, limits map[string]document.Value }
 
 // containerDefaults returns the defaults of a LimitRange. If several of its items are for containers, later items take
@@ -32,8 +32,8 @@ func containerDefaults(items document.Value) defaults {
 	return d
 }
 
-// withDefaults returns the pod with the defaults added to its containers, and an annotation that lists the added defaults.
-// It returns the same pod if nothing was added.
+// withDefaults returns the pod with the defaults added to its containers, and an annotation that lists the added defaults. If
+// it adds no default, it returns pod itself.
 func withDefaults(pod document.Value, d defaults) document.Value {
 	spec, added := pod.Get("spec"), []string(nil)
 	for _, list := range []struct{ field, text string }{{"containers", "container"}, {"initContainers", "init container"}} {
@@ -56,8 +56,8 @@ func withDefaults(pod document.Value, d defaults) document.Value {
 	return pod.With("metadata", metadata).With("spec", spec)
 }
 
-// fillContainer adds the missing defaults to a container. added contains the texts of the annotation so far; fillContainer
-// appends one text for the requests that it has added, and one for the limits. It returns the container and the texts.
+// fillContainer adds the missing defaults to a container. It appends a text for the annotation to added for the requests that
+// it sets, and one for the limits. It returns the container and added.
 func (d defaults) fillContainer(container document.Value, containerType string, added []string) (document.Value, []string) {
 	resources := container.Get("resources")
 	for _, list := range []struct {

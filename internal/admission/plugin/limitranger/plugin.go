@@ -19,7 +19,7 @@ type Plugin struct{}
 func (Plugin) Name() string { return "LimitRanger" }
 
 // Handles implements admission.Plugin. No-op updates are validated, too, because a LimitRange may be newer than the object.
-// The resources of a pod change only through its subresource resize.
+// Updates of pods are handled only at the subresource resize, the only way to change their resources.
 func (Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	isPod := r.Group == "" && r.Resource == "pods"
 	switch {
@@ -63,7 +63,7 @@ func (Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 }
 
 // limitRanges returns spec.limits of each LimitRange in the namespace of the written object; nil if the object is being
-// deleted, which exempts it.
+// deleted and is therefore exempt.
 func limitRanges(ctx context.Context, a *admission.Attributes) ([]document.Value, error) {
 	if !a.OldObject.Lookup("metadata", "deletionTimestamp").IsAbsent() {
 		return nil, nil

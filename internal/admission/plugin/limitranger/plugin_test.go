@@ -41,7 +41,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestHandles checks that no-op updates are validated for resources whose LimitRange may be newer than the object.
+// TestHandles checks that no-op updates are validated, because a LimitRange may be newer than the object.
 func TestHandles(t *testing.T) {
 	const mutating, validating, noOps = admission.Mutating, admission.Validating, admission.NoOps
 	for _, test := range []struct {

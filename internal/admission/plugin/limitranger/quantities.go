@@ -40,7 +40,7 @@ func (q quantities) add(other quantities) {
 	}
 }
 
-// raise sets each quantity of q to that of other if the quantity of other is greater or q has no quantity of the resource.
+// raise sets each quantity of q to the maximum of q and other; a missing quantity counts as less than any other.
 func (q quantities) raise(other quantities) {
 	for name, quantity := range other {
 		if own, ok := q[name]; !ok || quantity.Cmp(own) > 0 {
@@ -57,7 +57,7 @@ func podTotal(spec document.Value, field string) quantities {
 	for _, container := range spec.Get("containers").Items() {
 		total.add(readQuantities(container.Lookup("resources", field)))
 	}
-	sidecars, starting := quantities{}, quantities{} // starting is the maximum that is needed at any time while init containers run
+	sidecars, starting := quantities{}, quantities{} // starting is the maximum over the times at which init containers run
 	for _, container := range spec.Get("initContainers").Items() {
 		own := readQuantities(container.Lookup("resources", field))
 		if container.Get("restartPolicy").Text() == "Always" {

@@ -21,7 +21,7 @@ type Plugin struct{ admission.MutatingOnly }
 func (Plugin) Name() string { return "NamespaceLifecycle" }
 
 // Handles implements admission.Plugin. As in kube-apiserver, the check runs in the mutating phase, so that it precedes the
-// validation of the object. Access reviews do not require their namespace to exist.
+// validation of the object. The namespace of a LocalSubjectAccessReview need not exist.
 func (Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	switch {
 	case operation == admission.Create && r.Namespaced && r.Group != "authorization.k8s.io":

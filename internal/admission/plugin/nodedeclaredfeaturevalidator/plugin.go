@@ -1,6 +1,5 @@
 // Package nodedeclaredfeaturevalidator implements kube-apiserver's admission plugin NodeDeclaredFeatureValidator: a pod
-// update that only kubelets with a certain feature support is rejected unless the pod's node declares the feature in
-// status.declaredFeatures.
+// update that requires a kubelet feature is rejected unless the pod's node declares the feature in status.declaredFeatures.
 package nodedeclaredfeaturevalidator
 
 import (

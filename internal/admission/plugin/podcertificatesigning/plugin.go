@@ -43,8 +43,8 @@ func (*Plugin) Handles(operation admission.Operation, r admission.Resource) admi
 	return 0
 }
 
-// Validate implements admission.Plugin. As in kube-apiserver, the missing permission is a field error of the response 422, and is
-// reported only for a valid status that differs from the stored one.
+// Validate implements admission.Plugin. As in kube-apiserver, the missing permission is a field error of the response 422,
+// and is returned only if the status is valid and differs from the stored status.
 func (p *Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 	now, err := statusOf(a.Object)
 	if err != nil {

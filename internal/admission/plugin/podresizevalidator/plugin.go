@@ -76,8 +76,8 @@ func rejected(a *admission.Attributes, reason metav1.CauseType, format string, a
 	return err
 }
 
-// exceededRequests returns a text for each of the resources CPU and memory of which the pod requests more than allocatable, the
-// quantity that the node can allocate.
+// exceededRequests returns a text for each of CPU and memory for which the pod's request exceeds allocatable, the allocatable
+// resources of the node.
 func exceededRequests(pod *corev1.Pod, allocatable corev1.ResourceList) (exceeded []string) {
 	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
 	if requested := requests.Cpu(); requested.Cmp(*allocatable.Cpu()) > 0 {

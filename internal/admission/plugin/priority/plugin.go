@@ -33,7 +33,7 @@ func (Plugin) Handles(operation admission.Operation, r admission.Resource) admis
 
 var classes = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
 
-// Admit implements admission.Plugin. An update that leaves out priority or preemptionPolicy keeps the stored values.
+// Admit implements admission.Plugin. An update that omits priority or preemptionPolicy retains the stored values.
 func (Plugin) Admit(ctx context.Context, a *admission.Attributes) (err error) {
 	spec := a.Object.Get("spec")
 	changed := spec

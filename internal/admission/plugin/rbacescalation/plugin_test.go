@@ -12,9 +12,9 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac/rbactest"
 )
 
-// world contains roles and bindings by which the user tester may read pods in the namespace ns, and may escalate and bind
+// policyObjects are roles and bindings that permit the user tester to read pods in the namespace ns, and to escalate and bind
 // the role free.
-var world = []string{
+var policyObjects = []string{
 	`{kind: Role, metadata: {name: reader, namespace: ns}, rules: [{verbs: [get], apiGroups: [""], resources: [pods]}]}`,
 	`{kind: Role, metadata: {name: writer, namespace: ns}, rules: [{verbs: [update], apiGroups: [""], resources: [pods]}]}`,
 	`{kind: Role, metadata: {name: special, namespace: ns}, rules: [{verbs: [escalate, bind], apiGroups: [rbac.authorization.k8s.io], resources: [roles], resourceNames: [free]}]}`,
@@ -26,7 +26,7 @@ var world = []string{
 const roles, bindings = "roles.rbac.authorization.k8s.io", "rolebindings.rbac.authorization.k8s.io"
 
 func TestEscalation(t *testing.T) {
-	authorizer := rbactest.New(t, world...)
+	authorizer := rbactest.New(t, policyObjects...)
 	plugin := &Plugin{RBAC: authorizer, Authorizer: authorizer}
 	const (
 		reads  = `{rules: [{verbs: [get], apiGroups: [""], resources: [pods]}]}`
