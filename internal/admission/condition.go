@@ -62,11 +62,16 @@ type Verdict struct {
 }
 
 // Match reports whether all conditions are true. If a condition is false, errors of earlier conditions are not returned.
-// Params is the parameter object of a policy; nil for webhooks.
-func (c *Conditions) Match(ctx context.Context, at *admission.VersionedAttributes, params runtime.Object, authority authorizer.Authorizer) (v Verdict, err error) {
+// Params is the parameter object of a policy; nil for webhooks. Match returns ErrCostBudget if costs is exhausted.
+func (c *Conditions) Match(ctx context.Context, costs *CostBudget, at *admission.VersionedAttributes, params runtime.Object, authority authorizer.Authorizer) (v Verdict, err error) {
+	budget, err := costs.Grant(celconfig.RuntimeCELCostBudgetMatchConditions)
+	if err != nil {
+		return v, err
+	}
 	request := cel.CreateAdmissionRequest(at.Attributes, metav1.GroupVersionResource(at.GetResource()), metav1.GroupVersionKind(at.VersionedKind))
 	inputs := cel.OptionalVariableBindings{VersionedParams: params, Authorizer: authority}
-	results, _, err := c.compiled().ForInput(ctx, at, request, inputs, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
+	results, left, err := c.compiled().ForInput(ctx, at, request, inputs, nil, budget)
+	costs.Spend(budget, left)
 	if err != nil {
 		return v, c.unlessIgnored(err)
 	}

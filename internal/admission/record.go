@@ -47,6 +47,8 @@ type Record struct {
 	Source Source
 	// Reinvocation tracks which mutating webhooks and policies are called again in the second run.
 	Reinvocation Reinvocation
+	// Costs limits the cost of CEL expressions. The records of the mutating and the validating half of a write share it.
+	Costs *CostBudget
 
 	errs    field.ErrorList
 	commits []storage.Write
@@ -56,7 +58,7 @@ type Record struct {
 // NewRecord returns the record of a write. A write by the server itself may have a nil User; plugins receive a user without
 // a name.
 func NewRecord(a Attributes, source Source) *Record {
-	r := &Record{Attributes: a, Source: source}
+	r := &Record{Attributes: a, Source: source, Costs: &CostBudget{}}
 	r.Request = r
 	if r.User == nil {
 		r.User = &user.DefaultInfo{}

@@ -92,6 +92,9 @@ func (w *write) validateAdmission(ctx context.Context, live *loaded, a *admitted
 	}
 	attributes := w.attributes(live, &validateSource{source{w, live}, entries}, doc, old)
 	attributes.Name = w.Name
+	if a.attributes != nil {
+		attributes.Costs = a.attributes.Costs
+	}
 	if err := a.plan.Validate(ctx, attributes, noOp); err != nil {
 		return StoreError(err)
 	}

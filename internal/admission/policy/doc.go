@@ -18,7 +18,8 @@
 // # Cost
 //
 // A policy is compiled when it is first evaluated, and again after it changes. Each validation policy and each mutation has a cost
-// budget per write, as in Kubernetes; see k8s.io/apiserver/pkg/apis/cel.
+// budget per write, as in Kubernetes; see k8s.io/apiserver/pkg/apis/cel. All expressions of a write share an admission.CostBudget
+// beyond that, which becomes smaller when a policy has denied the write.
 //
 // # Where to look
 //

@@ -18,29 +18,53 @@ import (
 )
 
 // evaluate returns the decisions of a policy for one written object and one parameter object; none if the policy's
-// matchConditions are false.
-func (p *Policies) evaluate(ctx context.Context, one *policy[*validator], s *input) []decision {
+// matchConditions are false. The error is admission.ErrCostBudget.
+func (p *Policies) evaluate(ctx context.Context, one *policy[*validator], s *input) ([]decision, error) {
 	c := one.compiled()
 	if c.err != nil {
-		return evaluationFailure(one, c.err)
+		return evaluationFailure(one, c.err), nil
 	}
 	if c.conditions != nil {
 		matches, err := p.matchConditions(ctx, one.name, c.conditions, s)
-		if err != nil {
-			return evaluationFailure(one, err)
+		switch {
+		case errors.Is(err, admission.ErrCostBudget):
+			return nil, err
+		case err != nil:
+			return evaluationFailure(one, err), nil
+		case !matches:
+			return nil, nil
 		}
-		if !matches {
-			return nil
-		}
+	}
+	decisions, err := p.validations(ctx, one, c, s)
+	if err != nil || len(c.spec.AuditAnnotations) == 0 {
+		return decisions, err
+	}
+	budget, err := s.costs.Grant(celconfig.RuntimeCELCostBudget)
+	if err != nil {
+		return decisions, err
+	}
+	values, left, err := c.annotations.ForInput(ctx, s.at, s.request, cel.OptionalVariableBindings{VersionedParams: s.params}, s.namespace, budget)
+	s.costs.Spend(budget, left)
+	if err != nil {
+		return evaluationFailure(one, err), nil
+	}
+	return append(decisions, annotate(one, c.spec.AuditAnnotations, values)...), nil
+}
+
+// validations returns the decisions for the validations of a policy. The error is admission.ErrCostBudget.
+func (p *Policies) validations(ctx context.Context, one *policy[*validator], c *validator, s *input) (decisions []decision, err error) {
+	budget, err := s.costs.Grant(celconfig.RuntimeCELCostBudget)
+	if err != nil {
+		return nil, err
 	}
 	all := cel.OptionalVariableBindings{VersionedParams: s.params, Authorizer: p.Authorizer}
-	results, left, err := c.validations.ForInput(ctx, s.at, s.request, all, s.namespace, celconfig.RuntimeCELCostBudget)
+	results, left, err := c.validations.ForInput(ctx, s.at, s.request, all, s.namespace, budget)
 	if err != nil {
-		return evaluationFailure(one, err)
+		s.costs.Spend(budget, left)
+		return evaluationFailure(one, err), nil
 	}
-	some := cel.OptionalVariableBindings{VersionedParams: s.params}
-	messages, _, messageErr := c.messages.ForInput(ctx, s.at, s.request, some, s.namespace, left)
-	var decisions []decision
+	messages, left, messageErr := c.messages.ForInput(ctx, s.at, s.request, cel.OptionalVariableBindings{VersionedParams: s.params}, s.namespace, left)
+	s.costs.Spend(budget, left)
 	for i, result := range results {
 		var message *cel.EvaluationResult
 		if i < len(messages) {
@@ -50,18 +74,14 @@ func (p *Policies) evaluate(ctx context.Context, one *policy[*validator], s *inp
 		d.index = i
 		decisions = append(decisions, d)
 	}
-	values, _, err := c.annotations.ForInput(ctx, s.at, s.request, some, s.namespace, celconfig.RuntimeCELCostBudget)
-	if err != nil {
-		return evaluationFailure(one, err)
-	}
-	return append(decisions, annotate(one, c.spec.AuditAnnotations, values)...)
+	return decisions, nil
 }
 
 // matchConditions reports whether the matchConditions of a policy are true. As in Kubernetes, the metrics of mutating
 // policies have the label "validate", too.
 func (p *Policies) matchConditions(ctx context.Context, policy string, conditions *admission.Conditions, s *input) (bool, error) {
 	begun := time.Now()
-	verdict, err := conditions.Match(ctx, s.at, s.params, p.Authorizer)
+	verdict, err := conditions.Match(ctx, s.costs, s.at, s.params, p.Authorizer)
 	p.Metrics.Conditions(policy, "policy", "validate", string(s.at.GetOperation()), time.Since(begun), verdict.Errors, err == nil && !verdict.Matches)
 	return verdict.Matches, err
 }

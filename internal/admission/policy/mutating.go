@@ -60,6 +60,8 @@ type mutationRun struct {
 	failures []failure
 	// succeeded reports whether a mutation was evaluated without an error, changed whether a mutation changed the object.
 	succeeded, changed bool
+	// stopped reports whether some invocations were not evaluated, because earlier ones reject the request and are expensive.
+	stopped bool
 }
 
 // failure is an error of a policy that rejects the request.
@@ -78,6 +80,7 @@ func (m *mutationRun) fail(one *policy[*mutator], f failure) {
 	if !one.ignores {
 		f.policy = one.name
 		m.failures = append(m.failures, f)
+		m.Costs.Deny()
 	}
 }
 
@@ -101,11 +104,14 @@ func (m *mutationRun) error() error {
 		}
 		err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Message: text, Field: f.path})
 	}
+	if m.stopped {
+		err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Message: "further mutations were not evaluated: the request is denied, and the CEL expressions are expensive"})
+	}
 	return err
 }
 
 // run evaluates invocations in order. It returns an API status error if the request must be rejected independently of the
-// failurePolicies.
+// failurePolicies. After a failure it stops as soon as the smaller budget of a denied request is exhausted.
 func (m *mutationRun) run(ctx context.Context, invocations []invocation[*mutator]) error {
 	calls := &m.Reinvocation.Policies
 	if calls.IsSecond() && !document.Equal(calls.LastObject, m.Object) {
@@ -115,7 +121,14 @@ func (m *mutationRun) run(ctx context.Context, invocations []invocation[*mutator
 		return err
 	}
 	for _, i := range invocations {
-		if err := m.invoke(ctx, i, calls); err != nil {
+		err := m.invoke(ctx, i, calls)
+		switch {
+		case errors.Is(err, admission.ErrCostBudget) && len(m.failures) > 0:
+			m.stopped = true
+			return nil // the failures reject the request
+		case errors.Is(err, admission.ErrCostBudget):
+			return forbidden(m.Record, err)
+		case err != nil:
 			return err
 		}
 	}
@@ -132,7 +145,7 @@ func (m *mutationRun) run(ctx context.Context, invocations []invocation[*mutator
 }
 
 // invoke evaluates the mutations of a policy, unless its matchConditions are false or the second run skips it. After an error
-// it continues with the next mutation.
+// it continues with the next mutation. It returns admission.ErrCostBudget if the budget of the request is exhausted.
 func (m *mutationRun) invoke(ctx context.Context, i invocation[*mutator], calls *admission.Calls) error {
 	compiled := i.policy.compiled()
 	at, err := m.view(i.version)
@@ -149,6 +162,9 @@ func (m *mutationRun) invoke(ctx context.Context, i invocation[*mutator], calls 
 	}
 	if compiled.conditions != nil {
 		matches, err := m.policies.matchConditions(ctx, i.policy.name, compiled.conditions, m.input(at, i.version, i.params))
+		if errors.Is(err, admission.ErrCostBudget) {
+			return err
+		}
 		if err != nil {
 			failed(err, "spec.matchConditions")
 		}
@@ -163,10 +179,13 @@ func (m *mutationRun) invoke(ctx context.Context, i invocation[*mutator], calls 
 	changed := false
 	ctx = compiled.compiler.CreateContext(ctx)
 	for _, one := range compiled.mutations {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		begun := time.Now()
 		changes, err := m.mutate(ctx, i, one)
 		m.policies.Metrics.Mutation(i.policy.name, i.binding.name, errorType(err), time.Since(begun))
-		if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		if status := apierrors.APIStatus(nil); errors.As(err, &status) || errors.Is(err, admission.ErrCostBudget) {
 			return err
 		}
 		if err != nil {
@@ -194,10 +213,12 @@ func (m *mutationRun) mutate(ctx context.Context, i invocation[*mutator], one *m
 	if err != nil || document.Equal(object, after) {
 		return false, err
 	}
-	if size := len(after.AppendJSON(nil)); size > document.DefaultMaxBytes {
+	size := len(after.AppendJSON(nil))
+	if size > document.DefaultMaxBytes {
 		return false, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the object would have %d bytes after %s of policy %q, limit is %d",
 			size, one.path, i.policy.name, document.DefaultMaxBytes))
 	}
+	m.Costs.Spend(int64(size), 0) // the next expressions read the object in another form
 	m.replace(i.version, after)
 	m.changed = true
 	return true, nil

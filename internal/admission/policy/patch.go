@@ -25,13 +25,18 @@ import (
 // request must be rejected independently of the failurePolicy.
 type patch func(source admission.Source, object document.Value, value ref.Val) (document.Value, error)
 
-// evaluate returns the object after a mutation, with defaults.
+// evaluate returns the object after a mutation, with defaults. It returns admission.ErrCostBudget if the budget is exhausted.
 func (m *mutation) evaluate(ctx context.Context, r *request, object document.Value, s *input) (document.Value, error) {
 	if errs := m.evaluator.CompilationErrors(); len(errs) > 0 {
 		return object, errors.Join(errs...)
 	}
 	all := cel.OptionalVariableBindings{VersionedParams: s.params, Authorizer: r.options.Authorizer}
-	result, _, err := m.evaluator.ForInput(ctx, s.at, s.request, all, s.namespace, celconfig.RuntimeCELCostBudget)
+	budget, err := s.costs.Grant(celconfig.RuntimeCELCostBudget)
+	if err != nil {
+		return object, err
+	}
+	result, left, err := m.evaluator.ForInput(ctx, s.at, s.request, all, s.namespace, budget)
+	s.costs.Spend(budget, left)
 	if err != nil {
 		return object, err
 	}

@@ -65,12 +65,13 @@ type input struct {
 	request   *admissionv1.AdmissionRequest
 	params    runtime.Object // the parameter object; nil if the policy or its binding has none
 	namespace *corev1.Namespace
+	costs     *admission.CostBudget
 }
 
 // input returns the variables for the object at the version v and a parameter object.
 func (r *request) input(at *apiserveradmission.VersionedAttributes, v admission.VersionedResource, params runtime.Object) *input {
 	return &input{
-		at: at, params: params, namespace: r.namespace,
+		at: at, params: params, namespace: r.namespace, costs: r.Costs,
 		request: cel.CreateAdmissionRequest(at.Attributes, metav1.GroupVersionResource(v.Resource), metav1.GroupVersionKind(at.VersionedKind)),
 	}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,6 +30,9 @@ func nameOf(a *admission.Record) string {
 	return "Unknown"
 }
 
+// outOfBudget is the value of the metric label error_type for exceeded cost budgets.
+const outOfBudget = "out_of_budget"
+
 // messageErrorType returns the value of the metric label error_type for an error message; "" means no error.
 func messageErrorType(message string) string {
 	switch {
@@ -37,7 +41,7 @@ func messageErrorType(message string) string {
 	case strings.HasPrefix(message, "compilation"):
 		return "compile_error"
 	case strings.HasPrefix(message, "validation failed due to running out of cost budget"):
-		return "out_of_budget"
+		return outOfBudget
 	default:
 		return "invalid_error"
 	}
@@ -47,6 +51,9 @@ func messageErrorType(message string) string {
 func errorType(err error) string {
 	if err == nil {
 		return messageErrorType("")
+	}
+	if errors.Is(err, admission.ErrCostBudget) {
+		return outOfBudget
 	}
 	return messageErrorType(err.Error())
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/cadastre/cadastre/internal/admission"
@@ -33,11 +34,17 @@ func (p *validatingPlugin) Validate(ctx context.Context, attributes *admission.A
 	var first *denial
 	for _, one := range p.policies.validating.load() {
 		denials, err := p.policies.validate(ctx, r, one)
-		if err != nil {
-			return err
-		}
 		if first == nil && len(denials) > 0 {
 			first = &denials[0]
+		}
+		if errors.Is(err, admission.ErrCostBudget) {
+			if first == nil {
+				return forbidden(r.Record, err)
+			}
+			break
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if first == nil {
@@ -47,14 +54,22 @@ func (p *validatingPlugin) Validate(ctx context.Context, attributes *admission.A
 }
 
 // validate evaluates a policy for each of its invocations and returns the denials. A misconfigured policy or binding denies the
-// request, too, unless the failurePolicy is Ignore.
+// request, too, unless the failurePolicy is Ignore. It returns admission.ErrCostBudget if the budget of the request is exhausted; the
+// denials before that are valid.
 func (p *Policies) validate(ctx context.Context, r *request, one *policy[*validator]) (denials []denial, err error) {
 	misconfigured := func(m *misconfiguration[*validator]) {
 		if !one.ignores {
 			denials = append(denials, denial{decision{denies: true, message: m.Error()}, one.name, m.binding})
+			r.Costs.Deny()
 		}
 	}
 	matchAll(ctx, r, one, func(i invocation[*validator]) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return
+		}
 		at, conversionErr := r.view(i.version)
 		if conversionErr != nil {
 			misconfigured(&misconfiguration[*validator]{one, i.binding.name, fmt.Errorf("failed to convert object version: %w", conversionErr)})
@@ -64,11 +79,14 @@ func (p *Policies) validate(ctx context.Context, r *request, one *policy[*valida
 			err = loadErr
 			return
 		}
-		for _, d := range p.evaluate(ctx, one, r.input(at, i.version, i.params)) {
+		decisions, evaluationErr := p.evaluate(ctx, one, r.input(at, i.version, i.params))
+		for _, d := range decisions {
 			if p.enforce(r.Record, one, i.binding, &d) {
 				denials = append(denials, denial{d, one.name, i.binding.name})
+				r.Costs.Deny()
 			}
 		}
+		err = evaluationErr
 	}, misconfigured)
 	return denials, err
 }

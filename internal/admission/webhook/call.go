@@ -24,7 +24,7 @@ func (h *Webhooks) matchConditions(ctx context.Context, w *webhook, a *admission
 		return false, apierrors.NewInternalError(err)
 	}
 	begun := time.Now()
-	verdict, err := w.conditions.Match(ctx, at, nil, h.Authorizer)
+	verdict, err := w.conditions.Match(ctx, a.Costs, at, nil, h.Authorizer)
 	h.Metrics.Conditions(w.name, "webhook", w.kind, string(a.Operation), time.Since(begun), verdict.Errors, err == nil && !verdict.Matches)
 	if err != nil {
 		return false, apierrors.NewForbidden(a.GroupResource(), a.Name, err)
