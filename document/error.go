@@ -1,6 +1,7 @@
 package document
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ type SyntaxError struct {
 	Problem string
 
 	first lineColumn // position of the first of two duplicate fields; zero for other problems
+	cause error      // ErrNumberRange, or nil for other problems
 }
 
 // lineColumn is a position in a text; line and column count from 1.
@@ -47,6 +49,9 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s: %s", e.Line, e.Column, e.displayPath(), e.Problem)
 }
 
+// Unwrap returns ErrNumberRange for a number that Limits.FiniteNumbers rejects, and nil for other problems.
+func (e *SyntaxError) Unwrap() error { return e.cause }
+
 // displayPath returns the path for the error message; the middle of a very long path is left out.
 func (e *SyntaxError) displayPath() string {
 	const maxShown = 400
@@ -63,7 +68,13 @@ type Limits struct {
 	MaxBytes int
 	// MaxDepth is the maximum nesting of lists and maps. 0 and values above DefaultMaxDepth mean DefaultMaxDepth.
 	MaxDepth int
+	// FiniteNumbers rejects numbers outside of the range of float64, such as 1e400, with ErrNumberRange. Most JSON clients
+	// cannot decode them.
+	FiniteNumbers bool
 }
+
+// ErrNumberRange is wrapped by the SyntaxError for a number outside of the range of float64; see Limits.FiniteNumbers.
+var ErrNumberRange = errors.New("number outside of the range of float64")
 
 const (
 	// DefaultMaxBytes is the default size limit of a document, which is the request size limit of kube-apiserver.

@@ -154,8 +154,31 @@ func (p *parser) number(slot, i int) (end int, err *SyntaxError) {
 	if end = scanNumber(p.text, i); end == i {
 		return i, p.errorAt(i, "expected a number, received %q", p.tokenAt(i))
 	}
+	if p.limits.FiniteNumbers && !isFinite(p.text[i:end]) {
+		err = p.errorAt(i, "%s", rangeProblem(p.text[i:end]))
+		err.cause = ErrNumberRange
+		return i, err
+	}
 	p.setSpan(slot, Number, i, end)
 	return end, nil
+}
+
+// isFinite reports whether a JSON number is in the range of float64. A number that is too small counts as 0.
+func isFinite(literal string) bool {
+	const (
+		shortestInfinite = len("1e309")
+		maxFiniteDigits  = 308 // of numbers without exponent
+	)
+	if len(literal) < shortestInfinite || len(literal) <= maxFiniteDigits && !strings.ContainsAny(literal, "eE") {
+		return true
+	}
+	_, err := strconv.ParseFloat(literal, 64)
+	return err == nil
+}
+
+// rangeProblem describes a number that is not finite.
+func rangeProblem(literal string) string {
+	return "expected a number in the range of float64, received " + shorten(literal)
 }
 
 // push adds an empty node to the stack and returns it. It does not use append, which would also store the unchanged

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cadastre/cadastre/internal/lib/access"
 )
 
 // canonicalTexts are texts in canonical JSON.
@@ -346,4 +348,33 @@ func BenchmarkParse(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestFiniteNumbers checks that Limits.FiniteNumbers rejects exactly the numbers that encoding/json cannot decode as float64,
+// with their path, also in values that stay unparsed.
+func TestFiniteNumbers(t *testing.T) {
+	digits := strings.Repeat("9", 308)
+	for _, literal := range []string{"0", "1e308", "1e309", "-1e309", "1.7976931348623157e308", "1.7976931348623159e308", "9e999", "1E400", "1e-400", "1e0000000001",
+		digits, digits + "9", "-" + digits + "9", "0." + digits + "999", "1" + digits + "e-10", digits + "00e-2", "12345678901234567890123"} {
+		var f float64
+		finite := json.Unmarshal([]byte(literal), &f) == nil
+		for _, text := range []string{literal, `{"a":[1,{"b":` + literal + `}]}`} {
+			if _, err := ParseJSON(text); err != nil {
+				t.Errorf("%s without the limit: %v", text, err)
+			}
+			_, err := parseJSON(nil, text, Limits{FiniteNumbers: true}, []string{"a", access.AnyItem}, Value{})
+			if (err == nil) != finite || !finite && !errors.Is(err, ErrNumberRange) {
+				t.Errorf("%s: error = %v, want one: %v", text, err, !finite)
+			}
+			if !finite && text != literal && !strings.Contains(err.Error(), ".a[1].b: expected a number in the range of float64, received ") {
+				t.Errorf("%s: error = %v, want the path", text, err)
+			}
+		}
+	}
+	if v, err := ParseYAMLLimited([]byte("a: 1e400"), Limits{FiniteNumbers: true}); err != nil || v.JSON() != `{"a":"1e400"}` {
+		t.Errorf("YAML without a tag: got %v, %v, want a string", v, err)
+	}
+	if _, err := ParseYAMLLimited([]byte("a: !!float 1e400"), Limits{FiniteNumbers: true}); !errors.Is(err, ErrNumberRange) {
+		t.Errorf("YAML with the tag !!float: error = %v, want ErrNumberRange", err)
+	}
 }

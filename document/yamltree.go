@@ -95,6 +95,10 @@ func (t *yamlTree) scalar(n *yaml.Node) (*yamlPart, *SyntaxError) {
 	switch {
 	case s.nonFinite:
 		return nil, yamlErrorf(n, "expected a number that JSON can express, received %s", n.Value)
+	case s.kind == Number && t.limits.FiniteNumbers && !isFinite(s.text): // only with the tag !!float
+		err := yamlErrorf(n, "%s", rangeProblem(s.text))
+		err.cause = ErrNumberRange
+		return nil, err
 	case s.kind == String && !utf8.ValidString(s.text):
 		return nil, yamlErrorf(n, "expected binary data that is UTF-8; leave out !!binary to keep it in base64")
 	}

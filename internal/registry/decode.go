@@ -20,6 +20,10 @@ import (
 // are decoded only when they are needed.
 var fieldSetPath = []string{"metadata", "managedFields", fastdoc.AnyItem, "fieldsV1"}
 
+// bodyLimits are the limits of request bodies. One stored number that clients cannot decode would break lists of the kind for all
+// clients. Stored objects are read without this limit.
+var bodyLimits = document.Limits{FiniteNumbers: true}
+
 // decoded is an object that a client sent, separated from its managedFields and resourceVersion.
 type decoded struct {
 	// document is the object without managedFields and resourceVersion.
@@ -39,9 +43,9 @@ func (b Body) Parse() (document.Value, error) { return b.parseWithBase(document.
 // parseWithBase parses a body like Parse. A value that equals the live object's value at the same path shares memory with it, so
 // that comparing the two takes constant time.
 func (b Body) parseWithBase(live document.Value) (document.Value, error) {
-	doc, err := fastdoc.ParseJSONWithBase(b.Text, document.Limits{}, live, fieldSetPath...)
+	doc, err := fastdoc.ParseJSONWithBase(b.Text, bodyLimits, live, fieldSetPath...)
 	if err != nil && b.YAML {
-		doc, err = document.ParseYAML([]byte(b.Text))
+		doc, err = document.ParseYAMLLimited([]byte(b.Text), bodyLimits)
 	}
 	if err != nil && b.YAML {
 		return doc, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))

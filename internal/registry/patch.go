@@ -24,12 +24,16 @@ type Patch func(object, body document.Value) (document.Value, error)
 
 // Patch patches an existing object. It returns a 404 if the object does not exist.
 func (r *Registry) Patch(ctx context.Context, request *Request, patch Patch) (Result, error) {
-	body, err := document.ParseJSON(request.Body.Text)
-	if err != nil {
+	body, err := document.ParseJSONLimited(request.Body.Text, bodyLimits)
+	isNumberRange := errors.Is(err, document.ErrNumberRange)
+	if err != nil && (!isNumberRange || request.Body.Strategic) {
 		return Result{}, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
 	w := r.newWrite(request, verb{
 		merge: func(_ context.Context, w *write, live *loaded) (merged, error) {
+			if isNumberRange && live.object != nil {
+				return merged{}, w.invalidPatch(err) // kube-apiserver decodes the numbers of these patches in the patched object
+			}
 			return w.mergePatch(live, patch, body)
 		},
 	})

@@ -52,7 +52,7 @@ func patched(a *admission.Record, v admission.VersionedResource, before document
 	if err != nil {
 		return document.Value{}, err
 	}
-	after, err := document.ParseJSONLimited(text, document.Limits{MaxBytes: -1})
+	after, err := document.ParseJSONLimited(text, document.Limits{MaxBytes: -1, FiniteNumbers: true})
 	if err != nil {
 		return document.Value{}, err
 	}
