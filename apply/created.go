@@ -8,10 +8,10 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// keepCreated returns the intent of a configuration whose unset markers do not remove the values that the server itself gives
-// the fields when it creates the object: the completions of a Job, whose default depends on a field that has got a default itself,
-// or its selector, which is generated. Such a field keeps its live value, as a field with a default does, so that applying the
-// configuration that created the object is a no-op. The applier owns the field in either case.
+// keepCreated returns the intent of a configuration without the unset markers at fields that the server sets when it creates the
+// object, such as the generated selector of a Job, or its completions, whose default depends on another defaulted field. Like a
+// field with a default, such a field keeps its live value, so that applying the configuration that created the object is a no-op.
+// The applier owns the field in either case.
 //
 // self is the identity of the applier's entry, and before is the live document.
 func (e *Engine) keepCreated(before versioned, in intent, managed *managedFields, self Entry) (intent, error) {
@@ -48,8 +48,8 @@ func (e *Engine) keepCreated(before versioned, in intent, managed *managedFields
 	return in, nil
 }
 
-// ownedOf returns the merged document without the fields that have no field manager: those that defaulting, admission and the
-// server have set. It contains the untracked fields.
+// ownedOf returns the merged document without the fields that no field manager owns, which defaulting, admission or the server
+// have set. It contains the untracked fields.
 func (e *Engine) ownedOf(merged versioned, in intent, managed *managedFields, self Entry) (document.Value, error) {
 	byVersion := map[string][]fieldset.Set{merged.version: {untrackedFields, in.fields()}}
 	for i, m := range managed.list {

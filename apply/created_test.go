@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestUnsetCreated: an unset field keeps the value that the server itself gives it when it creates the object, so that applying the
+// TestUnsetCreated: an unset field keeps the value that the server sets when it creates the object, so that applying the
 // configuration that created the object is a no-op. Other values are removed.
 func TestUnsetCreated(t *testing.T) {
 	given := document.NewInt(7)
@@ -18,7 +18,7 @@ func TestUnsetCreated(t *testing.T) {
 	}}
 	s := newScript(t, options)
 	s.apply("m1", `{number: {k8s_io__value: unset}, map: {a: 1}}`)
-	s.live.Document = s.live.Document.With("number", given) // as the server does after the merge
+	s.live.Document = s.live.Document.With("number", given) // the server sets the field after the merge
 	s.noOp("m1", `{number: {k8s_io__value: unset}, map: {a: 1}}`)
 	s.apply("m2", `number: {k8s_io__value: unset}`)
 	s.want(`{number: 7, map: {a: 1}}`)
@@ -28,7 +28,7 @@ func TestUnsetCreated(t *testing.T) {
 	s.force("m1", `{number: {k8s_io__value: unset}, map: {a: 1}}`)
 	s.want(`map: {a: 1}`)
 
-	// A field of another manager decides that the server does not give the value; a field without a manager does not.
+	// Created receives only fields with a field manager: text without a manager does not change its result, text of m3 does.
 	s.live.Document = s.live.Document.With("number", given).With("text", document.NewString("x"))
 	s.noOp("m1", `{number: {k8s_io__value: unset}, map: {a: 1}}`)
 	s.force("m3", `text: z`)
@@ -36,7 +36,7 @@ func TestUnsetCreated(t *testing.T) {
 	s.want(`{map: {a: 1}, text: z}`)
 }
 
-// TestUnsetInRemovedItem: when a list item is removed, the absences of its fields go with it, also those of other managers.
+// TestUnsetInRemovedItem: removing a list item also removes the unset fields inside of it from the entries of all field managers.
 func TestUnsetInRemovedItem(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{items: [{name: a, value: {k8s_io__value: unset}}, {name: b, value: {k8s_io__value: unset}}], number: {k8s_io__value: unset}}`)

@@ -10,9 +10,9 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// This file generates random schemas, and random values that conform to them. A schema is generated in the form of
-// structured-merge-diff and translated (translate_test.go), so that the engine and structured-merge-diff use the same
-// schema.
+// This file generates random schemas, and random values that conform to them. A schema is generated in the schema
+// language of structured-merge-diff and translated to a topology (translate_test.go), so that the engine and
+// structured-merge-diff use the same schema.
 
 // generator generates random values from one random source, so that a seed determines a whole history.
 type generator struct{ *rand.Rand }

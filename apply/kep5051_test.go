@@ -413,7 +413,7 @@ func TestUnsetDefaults(t *testing.T) {
 	t.Run("a defaulted field has no owner", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `text: x`)
-		s.live.Document = defaultNumber(s.live.Document) // as the server does after a merge
+		s.live.Document = defaultNumber(s.live.Document) // the server sets defaults after a merge
 		s.wantOwners("m1 .text")
 		s.apply("m2", `number: 8`)
 		s.wantOwners("m1 .text", "m2 .number")

@@ -256,15 +256,15 @@ func (managed *managedFields) disownChanged(c *versionedChanges, except int, r R
 	return managed.removeFields(losses)
 }
 
-// dropEntry adds the i-th entry to o.dropped, because its version no longer exists, and returns its whole field set,
-// which the caller removes from the entry.
+// dropEntry adds the i-th entry to managed.dropped, because its version no longer exists, and returns its whole field
+// set, which the caller removes from the entry.
 func (managed *managedFields) dropEntry(i int) (all fieldset.Set, err error) {
 	managed.dropped = append(managed.dropped, managed.list[i].entry)
 	return managed.fields(i)
 }
 
-// lostFields returns as all the fields of the i-th entry that were changed or removed, with the absences inside of removed list
-// items, and as conflicting the subset of all that conflicts.
+// lostFields returns the fields of the i-th entry that were changed or removed (all), including unset fields inside of removed
+// list items, and the subset of these fields that conflicts (conflicting).
 func (managed *managedFields) lostFields(i int, changes changesAtVersion) (conflicting, all fieldset.Set, err error) {
 	if conflicting, err = managed.intersection(i, changes.conflicting); err != nil {
 		return conflicting, all, err
@@ -274,7 +274,7 @@ func (managed *managedFields) lostFields(i int, changes changesAtVersion) (confl
 		return conflicting, all, err
 	}
 	if items := itemsIn(changes.tracked.Removed); managed.engine.options.Unset && !items.IsEmpty() {
-		// An absence inside of a removed list item goes with the item: an applier could not require it without creating the
+		// An unset field inside of a removed list item is removed from the entry: applying its marker again would create the
 		// item.
 		set, err := managed.fields(i)
 		if err != nil {

@@ -86,9 +86,8 @@ func TestMergeErrors(t *testing.T) {
 	}
 }
 
-// TestMergeProperties checks on random histories that Merge results in the same document as a forced apply by a new field
-// manager, adds no owner, and removes from the entries only fields that markers removed from the document, and absences inside of removed
-// list items.
+// TestMergeProperties checks on random histories that Merge results in the same document as a forced apply by a new field manager, adds no
+// owner, and removes from the entries only fields that markers removed from the document, and unset fields inside of removed list items.
 func TestMergeProperties(t *testing.T) {
 	removed := 0
 	eachHistory(t, Options{Unset: true}, addMarkers, func(_ generator, e *Engine, before Object, s step, _ Result) error {

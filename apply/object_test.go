@@ -93,7 +93,7 @@ func TestManagedFieldsEncoding(t *testing.T) {
 	}
 }
 
-// TestReadObjectAcceptsUpstreamForms: ReadObject accepts every form of managedFields that Kubernetes accepts.
+// TestReadObjectAcceptsUpstreamForms: ReadObject accepts every encoding of managedFields that Kubernetes accepts.
 func TestReadObjectAcceptsUpstreamForms(t *testing.T) {
 	for _, c := range []struct {
 		name, managedFields string

@@ -72,7 +72,8 @@ func fromTyped(v *typed.TypedValue) document.Value {
 	return doc
 }
 
-// outcome is the result of a request, by an engine or by structured-merge-diff, in a form that diffOutcomes compares.
+// outcome is the result of a request, by an engine or by structured-merge-diff, with owners encoded as text, so that diffOutcomes can
+// compare them.
 type outcome struct {
 	doc       document.Value
 	owners    map[string]string // maps entryKey to the version and the encoded field set

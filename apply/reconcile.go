@@ -91,12 +91,12 @@ func isDeduced(m *schema.Map) bool {
 	return m.Element == schema.Untyped || m.Element.Name == "" && m.Element.Scalar == schema.AnyScalar
 }
 
-// Reconcile adapts the entries of one version to a schema that changed from the schema before to the schema now. Where
-// a granular map or list has become atomic, a manager that owned a part becomes an owner of the whole; Apply and Update
-// do this, too. Where an atomic map or list has become granular, a manager that owned the whole becomes an owner of all
-// its fields; this requires the former schema. If the keys of a list changed, the field sets identify its items by the
-// new keys; an item that the object lacks, because an unset marker removed it, gets the new keys if its former keys and
-// the defaults of the new ones contain them, and otherwise keeps its former keys. Reconcile returns an [*EntryError] if a field set can't be decoded.
+// Reconcile adapts the entries of one version to a schema that changed from the schema before to the schema now. Where a granular map or
+// list has become atomic, a manager that owned a part becomes an owner of the whole; Apply and Update do this, too. Where an atomic map or
+// list has become granular, a manager that owned the whole becomes an owner of all its fields; this requires the former schema. If the keys
+// of a list changed, the field sets identify its items by the new keys; an item that the object lacks, because an unset marker removed it,
+// gets the new keys if their values are among its former keys and the defaults of the new keys, and otherwise keeps its former keys.
+// Reconcile returns an [*EntryError] if a field set can't be decoded.
 func Reconcile(o Object, version string, before, now *schema.Type) (Object, error) {
 	entries := slices.Clone(o.Entries)
 	for i, entry := range entries {

@@ -103,7 +103,7 @@ func checkSameShape(t *testing.T, a, b Value) {
 		t.Fatalf("Equal(%v, %v) = false, want true", a, b)
 	}
 	if a.isUnparsed() {
-		return // the shared container in b may be parsed although the text in a is unparsed
+		return // b may be a parsed container of the base, although the text in a is unparsed
 	}
 	if a.Kind() != b.Kind() || a.Len() != b.Len() {
 		t.Fatalf("%v and %v differ in kind or length, want the same", a, b)

@@ -149,8 +149,8 @@ func resolveNumber(text string) (s scalar, ok bool) {
 	return floatScalar(text, f), err == nil
 }
 
-// integerLiteral returns value, the decimal spelling of the integer that was written as written. For -0 it returns -0
-// instead of 0.
+// integerLiteral returns the decimal spelling of an integer: value, or -0 if the integer is spelled -0 in the YAML text
+// (written).
 func integerLiteral(written, value string) string {
 	if written == "-0" {
 		return written

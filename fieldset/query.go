@@ -119,11 +119,12 @@ func (q *textQuery) skipLeaf() bool {
 	return true
 }
 
-// enter makes the value of the element that matches n the current level.
+// enter descends into the value of the current element, whose node in the paths is n: the value becomes the current level.
 func (q *textQuery) enter(n *node) { q.level = queryLevel{paths: n.below()} }
 
-// leave leaves the value of an element, makes the level of that element, above, the current level, and reports whether
-// the element is a member. If the search continues, skipComma skips the unread rest of the value.
+// leave ends the current level, the value of an element, and returns to above, the level that contains the element.
+// member reports whether the element is in the set. If the search continues, skipComma skips the unread rest of the
+// value.
 func (q *textQuery) leave(above queryLevel) (member bool) {
 	left := q.level
 	q.level = above

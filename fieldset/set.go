@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Set is an immutable set of paths. The zero Set is empty. The empty path, which stands for the whole document, is
-// never a member.
+// Set is an immutable set of paths. The zero Set is empty. The empty path, the path of the whole document, is never
+// a member.
 type Set struct{ children []node }
 
 // node is a path element in the tree of a set. member reports whether the path that ends with this element is in the

@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "update the golden files")
 
 // TestBlame compares the output of Blame for each testdata/NAME.yaml with NAME.blame. If the output without a schema
-// differs from that, the test compares it with NAME-no-schema.blame. NAME@VERSION.yaml is the object at another version;
+// differs from NAME.blame, it is compared with NAME-no-schema.blame. NAME@VERSION.yaml is the object at another version;
 // the test compares the output without that version with NAME-one-version.blame.
 func TestBlame(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")

@@ -274,8 +274,8 @@ func ExamplePathExpression_Unset() {
 	// {"kind":"Deployment","spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"app","resources":{"k8s_io__value":"unset"}}]}}}} <nil>
 }
 
-// At returns the value that belongs to the ownership of a path. A granular map is returned without its fields, because each
-// field has its own owners.
+// At returns the value that an owner of a path owns: a granular map without its fields, because each field has its own
+// owners.
 func ExampleOwnedValues() {
 	values, err := ownership.NewOwnedValues(readConfigMap(), nil)
 	if err != nil {

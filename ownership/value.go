@@ -130,8 +130,8 @@ func findKeyed(v document.Value, keys []fieldset.KeyField) int {
 	return partial
 }
 
-// hasKeys reports whether a list item has at least one of the keys and no different value for any of them (same), and
-// whether it has all of them (all).
+// hasKeys reports whether a list item has at least one of the keys and no different value for any key (same), and
+// whether it has all keys (all).
 func hasKeys(item document.Value, keys []fieldset.KeyField) (same, all bool) {
 	matches := 0
 	for _, key := range keys {

@@ -106,8 +106,8 @@ var crdRoots = []struct{ name, more, root, want string }{
 	{"no schema", "", `null`, "{*: untyped}"},
 }
 
-// meta is the expected topology of metadata in a CRD; preservingMeta is the one with preserveUnknownFields, where all
-// structs of metadata accept undeclared fields.
+// meta is the expected topology of metadata in a CRD; preservingMeta is the topology of metadata in a CRD with
+// preserveUnknownFields, where all structs of metadata accept undeclared fields.
 var meta, preservingMeta = func() (string, string) {
 	entry := "{apiVersion: string, fieldsType: string, fieldsV1: {*: untyped}, manager: string, operation: string, subresource: string, time: scalar+}"
 	owner := `atomic{apiVersion: string="", blockOwnerDeletion: boolean, controller: boolean, kind: string="", name: string="", uid: string=""+}`

@@ -145,7 +145,7 @@ func (t *Type) Resolve(kind document.Kind) Alternative {
 // Alternative identifies one of the three shapes of values that a Type may accept.
 type Alternative uint8
 
-// The alternatives of an atom. Resolve chooses for null the first of them that the atom has, in this order.
+// The alternatives of a Type, in the order in which Resolve tries them for null.
 const (
 	NoAlternative Alternative = iota
 	MapAlternative

@@ -79,7 +79,7 @@ func TestThreeWayLikeKubernetes(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d, %v:\npatch %s\n%v", seed, kind, patch, err)
 		}
-		expected, err := Merge(current, want, typ) // Merge, because strategicpatch leaves directives in new items
+		expected, err := Merge(current, want, typ) // merged with Merge, because strategicpatch leaves directives in new items
 		if err != nil {
 			t.Fatalf("seed %d, %v: merging the patch of strategicpatch %s: %v", seed, kind, want, err)
 		}
