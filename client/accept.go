@@ -22,8 +22,8 @@ func withDrop(accept string) string {
 	return strings.Join(clauses, ",")
 }
 
-// clauseWithDrop returns one media type of an Accept header with metadata.managedFields added to its parameter drop,
-// unless drop contains it already. Other fields in drop remain.
+// clauseWithDrop returns a media type of an Accept header with metadata.managedFields added to its parameter drop,
+// unless drop already contains that field. Other fields in drop remain.
 func clauseWithDrop(clause string) string {
 	parts := strings.Split(clause, ";")
 	for i, part := range parts[1:] {

@@ -46,7 +46,7 @@ func getShop(ctx context.Context, clientset kubernetes.Interface) *corev1.Config
 	return shop
 }
 
-// The clients of the returned config never receive managedFields.
+// Clients that are created from the returned config never receive managedFields.
 func ExampleWithoutManagedFields() {
 	withShop(func(config *rest.Config) {
 		getShop(context.Background(), kubernetes.NewForConfigOrDie(config))
@@ -57,7 +57,7 @@ func ExampleWithoutManagedFields() {
 	// red managers: 0
 }
 
-// Requests with a context of OptOut receive no managedFields; other requests of the same client do.
+// Responses to requests with a context of OptOut contain no managedFields; responses to other requests of the client do.
 func ExampleOptOutOnRequest() {
 	withShop(func(config *rest.Config) {
 		clientset := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(config))

@@ -27,15 +27,15 @@ func (e *NoManagedFieldsError) Error() string {
 //
 //	config, err := client.Extract(deployment, "me", appsv1.ExtractDeployment)
 //
-// For an object without managedFields the functions of client-go return a configuration without fields, and applying that
-// would release all fields of the manager. Extract returns a [*NoManagedFieldsError] instead.
+// For an object without managedFields the functions of client-go return a configuration without fields; applying it would
+// release all fields of the manager. Extract returns a [*NoManagedFieldsError] instead.
 //
 // The functions of client-go omit fields whose absence the manager owns because it has applied unset markers. Extract adds the
-// markers if the type of the configuration can contain them, as that of unstructured configurations can, and otherwise returns an
-// [*AbsentFieldsError]. It extracts an unset field that has a default with its value, like an applied one: managedFields do not
+// markers if the type of the configuration can contain them, as unstructured configurations can, and otherwise returns an
+// [*AbsentFieldsError]. It extracts an unset field that has a default like an applied field, with its value: managedFields do not
 // distinguish the two, and applying either is a no-op. In an object of a Go type, an absent list, map, number or boolean cannot be
-// told from an empty one, 0 or false, unless the field is a pointer; Extract omits it, as client-go does. Extract from unstructured
-// objects is exact.
+// distinguished from an empty list or map, 0 or false, unless the field is a pointer; Extract omits such a field, as client-go does.
+// Extract from unstructured objects is exact.
 func Extract[O metav1.Object, C any](object O, manager string, extract func(O, string) (C, error)) (C, error) {
 	var none C
 	if len(object.GetManagedFields()) == 0 {

@@ -35,9 +35,10 @@ func (e *AbsentFieldsError) Error() string {
 		name, e.Manager, strings.Join(e.Paths, ", "))
 }
 
-// extractedEntry returns the managed fields entry from which an extract function extracts the configuration of a manager. Entries
-// differ in their subresource, and only the function knows which it selects; so each candidate is passed to it, in a copy of the
-// object, with a field set that contains a label. ok is false if there is no such entry.
+// extractedEntry returns the managed fields entry from which an extract function extracts the configuration of a manager. A manager
+// has one entry per subresource, and only the function determines which one it extracts. Therefore extractedEntry calls it once per
+// entry, with a copy of the object in which the entry owns only the label probe, and returns the entry for which the function
+// extracts that label. ok is false if there is no such entry.
 func extractedEntry[O metav1.Object, C any](object O, entries []apply.Entry, manager string, extract func(O, string) (C, error)) (entry apply.Entry, ok bool) {
 	const label = "cadastre.invalid/probe"
 	copier, copies := any(object).(runtime.Object)
@@ -70,7 +71,7 @@ func extractedEntry[O metav1.Object, C any](object O, entries []apply.Entry, man
 	return entry, false
 }
 
-// absentFields returns the paths in a field set at which an object has no value, without paths below other such paths. goType is
+// absentFields returns the paths in a field set at which an object has no value, without paths below other absent paths. goType is
 // the type of the object before it was encoded as JSON.
 func absentFields(doc document.Value, fields fieldset.Set, goType reflect.Type) (absent []fieldset.Path) {
 	for path := range fields.All() {
@@ -86,8 +87,8 @@ func absentFields(doc document.Value, fields fieldset.Set, goType reflect.Type) 
 	return absent
 }
 
-// canBeAbsent reports whether a missing field in the JSON of a Go value means that the object lacks the field. The JSON lacks a
-// number or boolean that is not a pointer also if it is 0 or false, and a map or list also if it is empty.
+// canBeAbsent reports whether a missing field in the JSON of a Go value means that the object lacks the field. JSON with
+// omitempty also omits the number 0 and false if they are not pointers, and empty maps and lists.
 func canBeAbsent(t reflect.Type, path fieldset.Path) bool {
 	for i, e := range path {
 		for t.Kind() == reflect.Pointer {
@@ -100,12 +101,12 @@ func canBeAbsent(t reflect.Type, path fieldset.Path) bool {
 			}
 			field, found := jsonField(t, e.Name())
 			if !found {
-				return true // such as the content of an unstructured object
+				return true // the type declares no such field, as for unstructured objects
 			}
 			t = field
 		case reflect.Map, reflect.Slice:
 			if t = t.Elem(); i == len(path)-1 || t.Kind() == reflect.Interface {
-				return true // an entry or item that is missing
+				return true // the map entry or list item itself is missing
 			}
 		default:
 			return true
@@ -140,7 +141,7 @@ func withAbsent[C any](config C, paths []fieldset.Path) (with C, ok bool) {
 		return with, false
 	}
 	decoded, err := document.ParseJSON(string(text))
-	return with, err == nil && document.Equal(decoded, doc) // structs lose the markers silently
+	return with, err == nil && document.Equal(decoded, doc) // decoding into a struct drops the markers without an error
 }
 
 // withAbsentAt returns a value of a configuration with an unset marker at a path. ok is false if there is a value at the path, or

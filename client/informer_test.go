@@ -61,7 +61,7 @@ func TestInformerRequests(t *testing.T) {
 }
 
 // TestInformerWithoutContext checks that OptOutListerWatcher removes managedFields from decoded objects if the ListerWatcher
-// accepts no contextand the server therefore sends managedFields.
+// accepts no context and the server therefore sends managedFields.
 func TestInformerWithoutContext(t *testing.T) {
 	clients := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(startServer(t, true)))
 	expectNoManagedFields(t, clients, client.OptOutListerWatcher(withoutContext(t, clients)))

@@ -13,24 +13,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Configuration is an apply configuration with unset markers, which the structs of client-go cannot carry. The client of
-// controller-runtime applies it as it is, the dynamic client its Unstructured form, and a typed client its JSON with
-// Patch.
+// Configuration is an apply configuration with unset markers, which client-go's structs cannot contain.
+// controller-runtime's client applies the Configuration itself; for the dynamic client convert it with Unstructured; with
+// a typed client, send its JSON with Patch.
 type Configuration struct {
 	content map[string]any
 	// schema is the Go type of the configuration that the markers were added to.
 	schema reflect.Type
 }
 
-// Unset returns a configuration with an unset marker at a path (KEP-5051), and otherwise the fields of config, which is
-// not modified. config is an apply configuration of client-go or of another generator, or the result of Unset:
+// Unset returns a copy of config with an unset marker (KEP-5051) at a path. config is an apply configuration of client-go
+// or of another generator, or the result of Unset:
 //
 //	config, err := client.Unset(deployment, "spec", "replicas")
 //	config, err = client.Unset(config, "spec", "template", "spec", "containers", "name=proxy")
 //
-// The path consists of JSON names of fields, of keys of maps and, for the item of a list, of its list keys with their
-// values, such as name=proxy or containerPort=80,protocol=TCP. A value with a comma requires JSON: {"name":"a,b"}. An item
-// that the configuration does not contain is added. The marker replaces the value at the path.
+// Path elements are JSON names of fields, keys of maps and, for list items, their list map keys with values, such as
+// name=proxy or containerPort=80,protocol=TCP. A value with a comma requires JSON: {"name":"a,b"}. An item that the
+// configuration does not contain is added. The marker replaces the value at the path.
 //
 // Unset returns an error with the path if the type of the configuration has no such field. The server checks that the
 // list keys are those of the list, and that no marker is inside of an atomic value.
@@ -75,7 +75,7 @@ func elem(t reflect.Type) reflect.Type {
 	return t
 }
 
-// mark returns a value of type t with a marker at the path. parents is the path of the value.
+// mark returns v, a value of type t, with an unset marker at path, which is relative to v. parents is the path of v.
 func mark(v any, t reflect.Type, parents, path []string) (any, error) {
 	if len(path) == 0 {
 		return map[string]any{"k8s_io__value": "unset"}, nil
@@ -99,7 +99,7 @@ func mark(v any, t reflect.Type, parents, path []string) (any, error) {
 	return nil, fmt.Errorf("client: %s: expected the path of a field, received one inside of a %s", strings.Join(parents, "."), t)
 }
 
-// markField marks a field of a map or struct, whose type is t.
+// markField returns v, a map or struct, with an unset marker at path, whose first element is a field of type t.
 func markField(v any, t reflect.Type, parents, path []string) (any, error) {
 	content, ok := v.(map[string]any)
 	if !ok {
@@ -113,7 +113,7 @@ func markField(v any, t reflect.Type, parents, path []string) (any, error) {
 	return content, nil
 }
 
-// markItem marks an item of a list, or a field in it. t is the type of the items.
+// markItem returns v, a list with items of type t, with an unset marker at path, whose first element selects an item.
 func markItem(v any, t reflect.Type, parents, path []string) (any, error) {
 	keys, err := readKeys(t, path[0])
 	if err != nil {
@@ -134,7 +134,7 @@ func markItem(v any, t reflect.Type, parents, path []string) (any, error) {
 	return list, err
 }
 
-// readKeys returns the list keys of a path element with their values.
+// readKeys parses the path element of a list item, and returns the list map keys and their values.
 func readKeys(t reflect.Type, element string) (map[string]any, error) {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("expected a list of items with keys, received one of %v; unset the whole list", t)
@@ -174,7 +174,7 @@ func readKeys(t reflect.Type, element string) (map[string]any, error) {
 	return keys, nil
 }
 
-// hasKeys reports whether an item has the values of all keys.
+// hasKeys reports whether a list item has all the keys with the same values.
 func hasKeys(item any, keys map[string]any) bool {
 	content, ok := item.(map[string]any)
 	for name, value := range keys {
@@ -183,7 +183,7 @@ func hasKeys(item any, keys map[string]any) bool {
 	return ok && len(keys) > 0
 }
 
-// jsonField returns the type of the field with a JSON name, also in inlined structs.
+// jsonField returns the type of the field with the given JSON name in the struct t or in its inlined structs.
 func jsonField(t reflect.Type, name string) (reflect.Type, bool) {
 	for i := range t.NumField() {
 		f := t.Field(i)

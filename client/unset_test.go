@@ -19,7 +19,7 @@ import (
 	"github.com/cadastre/cadastre/client"
 )
 
-// podSpec returns a Deployment without selector whose pod template has the containers.
+// podSpec returns a Deployment without selector whose pod template has the given containers.
 func podSpec(containers ...*applycore.ContainerApplyConfiguration) *applyapps.DeploymentApplyConfiguration {
 	return applyapps.Deployment("web", "default").WithSpec(applyapps.DeploymentSpec().
 		WithTemplate(applycore.PodTemplateSpec().WithSpec(applycore.PodSpec().WithContainers(containers...))))
@@ -55,7 +55,7 @@ func TestUnset(t *testing.T) {
 	}
 }
 
-// TestUnsetErrors checks that a path that the type of the configuration does not have is an error.
+// TestUnsetErrors checks that Unset returns an error for a path that does not exist in the type of the configuration.
 func TestUnsetErrors(t *testing.T) {
 	for path, want := range map[string]string{
 		"spec/replica":                          `client: spec.replica: expected a field of DeploymentSpecApplyConfiguration, received "replica"`,
