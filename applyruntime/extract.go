@@ -73,7 +73,7 @@ func treeOf(object any) (map[string]any, error) {
 }
 
 // addStringData adds to a Secret the stringData that is decoded from its data. Servers move stringData to data, but
-// managedFields still contains the paths in stringData. Objects of Go types have no kind, so that a Secret is
+// managedFields still contains the paths in stringData. Objects of Go types have no kind, therefore a Secret is
 // recognised by its type and data.
 func addStringData(tree map[string]any) {
 	data, ok := tree["data"].(map[string]any)

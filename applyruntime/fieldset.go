@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// extractor builds the part of an object that a field set contains. A field set is decoded FieldsV1: a map whose names
-// are path elements (f:NAME, k:KEYS, v:VALUE, i:INDEX), and "." for the value itself.
+// extractor returns the part of an object that a field set contains. A field set is decoded FieldsV1: a map whose keys
+// are path elements (f:NAME, k:KEYS, v:VALUE, i:INDEX), or "." if the value itself is owned.
 type extractor struct{}
 
-// absent is the result for a value of which nothing is extracted. It differs from nil, which is null.
+// absent is the result of extracting a value of which nothing is owned. It differs from nil, which is JSON null.
 type absent struct{}
 
 // value returns the owned part of a value of type t, which is nil for a value without a type. below contains the owned
@@ -70,7 +70,7 @@ func (x extractor) named(t reflect.Type, content, set map[string]any) map[string
 	return x.each(content, set, func(string) (reflect.Type, topology, bool) { return t.Elem(), topology{}, true })
 }
 
-// fields returns the owned fields of a struct; of a map without a schema if info is nil.
+// fields returns the owned fields of a struct, or of a map without a schema if info is nil.
 func (x extractor) fields(info *structInfo, content, set map[string]any) map[string]any {
 	return x.each(content, set, func(name string) (reflect.Type, topology, bool) {
 		if info == nil {
@@ -178,7 +178,7 @@ func elementOf(top topology, item any) string {
 	return "k:" + canonical(keys)
 }
 
-// respelled returns a path element of a list with its JSON in canonical form; unchanged if it has none.
+// respelled returns the path element of a list item with its JSON in canonical form, and other path elements unchanged.
 func respelled(element string) string {
 	prefix, text, _ := strings.Cut(element, ":")
 	if value, err := decode([]byte(text)); err == nil {
@@ -187,7 +187,7 @@ func respelled(element string) string {
 	return element
 }
 
-// canonical returns JSON with sorted names and without escapes for HTML, which is the form that FieldsV1 has.
+// canonical returns JSON with sorted names and without escapes for HTML, as in FieldsV1.
 func canonical(v any) string {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)

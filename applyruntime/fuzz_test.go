@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/applyruntime"
 )
 
-// FuzzUnmarshal checks that what was read is written and read again without change.
+// FuzzUnmarshal checks that a configuration does not change when it is marshalled and unmarshalled again.
 func FuzzUnmarshal(f *testing.F) {
 	for _, seed := range []string{
 		`{"metadata":{"labels":{"a":{"k8s_io__value":"unset"},"b":"1"}},"spec":{"size":{"k8s_io__value":"unset"},"ports":[{"port":1,"k8s_io__value":"unset"},null]}}`,
@@ -23,7 +23,7 @@ func FuzzUnmarshal(f *testing.F) {
 		}
 		text, err := json.Marshal(first)
 		if err != nil {
-			return // a mark that no server accepts
+			return // the configuration has an invalid mark, which Marshal rejects
 		}
 		if err := json.Unmarshal(text, &second); err != nil {
 			t.Fatalf("json.Unmarshal of %s, which was marshalled from %s: %v", text, data, err)
@@ -35,7 +35,7 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// FuzzExtract checks that any managedFields yield an error or a configuration that can be read again.
+// FuzzExtract checks that Extract returns an error or a valid configuration for any managedFields.
 func FuzzExtract(f *testing.F) {
 	f.Add([]byte(`{"f:spec":{".":{},"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:name":{}},"k:{\"port\":9}":{}}}}`), []byte(`{"ports":[{"port":80,"name":"x"}]}`))
 	f.Add([]byte(`{"f:spec":{"f:steps":{"i:0":{}},"f:free":{"f:a":{"v:1":{}}},"f:selector":{"f:labels":{}}}}`), []byte(`{"steps":[{}],"free":{"a":[1]},"selector":{"labels":{"a":"b"}}}`))

@@ -8,7 +8,7 @@ import (
 
 // IntOrString is a value that is an integer or a string, such as a port or a percentage. The zero value is 0.
 type IntOrString struct {
-	// IsString selects Text.
+	// IsString selects the value: Text if true, Int if false.
 	IsString bool
 	Int      int64
 	Text     string
@@ -46,7 +46,7 @@ func (v *IntOrString) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &v.Int)
 }
 
-// Identity returns the name and namespace of an object, which is one that [Extract] accepts.
+// Identity returns the name and namespace of an object of any type that [Extract] accepts.
 func Identity(object any) (name, namespace string, err error) {
 	tree, err := treeOf(object)
 	if err != nil {

@@ -11,8 +11,8 @@ const (
 	MarkerValue = "unset"
 )
 
-// Marks are the unset marks of one struct. The zero value and nil contain none. Its fields are exported, so that
-// apply configurations can be compared by reflection.
+// Marks are the fields, map entries and the list item that one struct marks as unset. The zero value and nil
+// contain none. Its fields are exported, so that apply configurations can be compared by reflection.
 type Marks struct {
 	// Fields are the JSON names of unset fields, sorted.
 	Fields []string
@@ -22,7 +22,7 @@ type Marks struct {
 	Item bool
 }
 
-// WithField returns m, or new marks if m is nil, with a mark of a field. It removes the marks of the field's entries.
+// WithField marks a field as unset, removes the marks of its map entries, and returns m, or new marks if m is nil.
 func (m *Marks) WithField(name string) *Marks {
 	if m == nil {
 		m = &Marks{}
@@ -32,7 +32,7 @@ func (m *Marks) WithField(name string) *Marks {
 	return m
 }
 
-// WithEntry returns m, or new marks if m is nil, with a mark of the entry of a map. It removes the mark of the map.
+// WithEntry marks an entry of a map as unset, removes the mark of the map itself, and returns m, or new marks if m is nil.
 func (m *Marks) WithEntry(field, key string) *Marks {
 	if m == nil {
 		m = &Marks{}
@@ -47,7 +47,7 @@ func (m *Marks) WithEntry(field, key string) *Marks {
 	return m
 }
 
-// WithItem returns m, or new marks if m is nil, with the mark of the struct itself.
+// WithItem marks the struct itself, an item of a list, as unset, and returns m, or new marks if m is nil.
 func (m *Marks) WithItem() *Marks {
 	if m == nil {
 		m = &Marks{}
@@ -82,7 +82,7 @@ func insert(sorted []string, name string) []string {
 	return sorted
 }
 
-// Error is an apply configuration or object that cannot be marshalled or extracted.
+// Error is the error for an apply configuration that cannot be marshalled, or an object from which it cannot be extracted.
 type Error struct {
 	// Path is the path of the value, such as spec.ports[0]; it is empty for the whole document.
 	Path     string
@@ -98,7 +98,7 @@ func (e *Error) Error() string {
 	return prefix + "expected " + e.Expected + ", received " + e.Received
 }
 
-// at returns the error with a path element prepended.
+// at returns err with element prepended to the path of an Error; it returns other errors unchanged.
 func at(element string, err error) error {
 	e, ok := err.(*Error)
 	if !ok {

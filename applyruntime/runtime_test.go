@@ -67,8 +67,8 @@ func TestInlinedMarks(t *testing.T) {
 	}
 }
 
-// TestLastCallWins checks that a value takes precedence over a mark, and that marks of a map and of its entries replace
-// each other.
+// TestLastCallWins checks that a value takes precedence over a mark, and that the mark of a map and the marks of its
+// entries replace each other.
 func TestLastCallWins(t *testing.T) {
 	entries := (*applyruntime.Marks)(nil).WithField("labels").WithEntry("labels", "a")
 	whole := (*applyruntime.Marks)(nil).WithEntry("labels", "a").WithField("labels").WithField("labels")
@@ -87,7 +87,7 @@ func TestLastCallWins(t *testing.T) {
 	}
 }
 
-// TestInvalidMarks checks that a mark that no server accepts is an error with its path.
+// TestInvalidMarks checks that Marshal returns an error with the path of a mark that no server accepts.
 func TestInvalidMarks(t *testing.T) {
 	item := (*applyruntime.Marks)(nil).WithItem()
 	for _, test := range []struct {
@@ -180,8 +180,8 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestExtractStringData checks that the owner of the stringData of a Secret receives the text that the server has moved
-// to data, not a mark that would remove it.
+// TestExtractStringData checks that owned stringData of a Secret, which the server has moved to data, is extracted as
+// text, not as a mark that would remove it.
 func TestExtractStringData(t *testing.T) {
 	var config shop
 	err := applyruntime.Extract(object(`{"kind":"Secret","data":{"a":"aGk="}}`, `{"f:stringData":{"f:a":{}}}`), &config, "v1", "me", "")

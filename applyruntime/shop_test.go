@@ -2,7 +2,7 @@ package applyruntime_test
 
 import "github.com/cadastre/cadastre/applyruntime"
 
-// shop is a configuration as the generator writes it, with one field of each sort.
+// shop is declared like a generated apply configuration, with one field of each kind.
 type shop struct {
 	TypeMeta    `json:""`
 	*ObjectMeta `json:"metadata,omitempty"`

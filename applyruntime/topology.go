@@ -26,7 +26,7 @@ type fieldInfo struct {
 	topology  topology
 }
 
-// topology is the content of the tag merge.
+// topology is the parsed struct tag merge: the list type or map type of a field.
 type topology struct {
 	atomic, set bool
 	keys        []key
@@ -61,7 +61,7 @@ func infoOf(t reflect.Type) *structInfo {
 	return info
 }
 
-// add adds the fields of a struct that is at the index path parent of the described struct.
+// add adds the fields of the struct t. parent is the index path of t in the described struct; it is nil for the described struct itself.
 func (s *structInfo) add(t reflect.Type, parent []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -99,7 +99,7 @@ func isAtomic(t reflect.Type) bool {
 	return info != nil && info.atomic
 }
 
-// readTopology reads the tag merge of a field.
+// readTopology parses the struct tag merge of a field.
 func readTopology(f reflect.StructField) topology {
 	word, keys, _ := strings.Cut(f.Tag.Get("merge"), ",")
 	t := topology{atomic: word == "atomic", set: word == "set"}
@@ -123,7 +123,8 @@ func readTopology(f reflect.StructField) topology {
 	return t
 }
 
-// defaultOf returns the default of a key as a decoded JSON value. Only strings are not written as JSON.
+// defaultOf returns the default of a list map key as a decoded JSON value. text is the default in the struct tag: JSON, but strings without
+// quotes.
 func defaultOf(item reflect.Type, name, text string) any {
 	for i := range item.NumField() {
 		f := item.Field(i)

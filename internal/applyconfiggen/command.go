@@ -18,7 +18,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// target holds the flags of all commands.
+// target holds the flags that all commands have in common.
 type target struct {
 	dir, pkg string
 	docs     bool
@@ -159,7 +159,7 @@ func openAPICommand() *cobra.Command {
 	return command
 }
 
-// metaCommand generates the metadata of applyruntime.
+// metaCommand returns the hidden command that generates the package applyruntime/meta/v1.
 func metaCommand() *cobra.Command {
 	var t target
 	command := &cobra.Command{
@@ -170,10 +170,10 @@ func metaCommand() *cobra.Command {
 	return command
 }
 
-// maxFileBytes is the maximum size of a file; swagger.json of Kubernetes has 5 MB.
+// maxFileBytes is the maximum size of an input file or document; Kubernetes' swagger.json has 5 MB.
 const maxFileBytes = 256 << 20
 
-// readFiles returns the documents of files, and of the .yaml, .yml and .json files of folders.
+// readFiles returns the documents in the named files, and in the .yaml, .yml and .json files of the named folders.
 func readFiles(names []string) ([]document.Value, error) {
 	if len(names) == 0 {
 		return nil, errors.New("-f: expected a file or folder, received none")

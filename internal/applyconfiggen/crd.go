@@ -9,14 +9,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// CRDSource are CustomResourceDefinitions.
+// CRDSource generates apply configurations from CustomResourceDefinitions.
 type CRDSource struct {
 	Definitions []document.Value
 	// Output is the import path of the parent of the generated packages, which are named GROUP/VERSION.
 	Output string
 }
 
-// read returns one package for each group and version.
+// read returns one package per API group and served version.
 func (s CRDSource) read() ([]*Package, error) {
 	byPath, meta := map[string]*Package{}, newMetadata()
 	r := newSchemaReader()
@@ -53,7 +53,7 @@ func (s CRDSource) read() ([]*Package, error) {
 	return r.packages(byPath), r.err
 }
 
-// version declares the structs of a version of a kind.
+// version declares the structs for one version of a CustomResourceDefinition.
 func (r *schemaReader) version(output string, definition, version document.Value, root *Root, meta *metadata) {
 	schema := version.Lookup("schema", "openAPIV3Schema")
 	properties := schema.Get("properties")
@@ -65,7 +65,7 @@ func (r *schemaReader) version(output string, definition, version document.Value
 	r.kind(t, root, meta)
 }
 
-// subresources returns the subresources of a version with Extract functions.
+// subresources returns the subresources of a version for which Extract functions are generated.
 func subresources(version document.Value) (names []string) {
 	for _, name := range []string{"scale", "status"} {
 		if version.Get("subresources").Get(name).Kind() == document.Map {
@@ -75,7 +75,7 @@ func subresources(version document.Value) (names []string) {
 	return names
 }
 
-// packages returns the packages with the structs that the reader has declared, sorted by path.
+// packages adds the structs that the reader has declared to their packages, and returns the packages sorted by path.
 func (r *schemaReader) packages(byPath map[string]*Package) []*Package {
 	var all []*Package
 	for _, t := range r.types {
@@ -90,7 +90,8 @@ func (r *schemaReader) packages(byPath map[string]*Package) []*Package {
 	return all
 }
 
-// isGroup reports whether text is the name of an API group other than the core group. Groups become folders.
+// isGroup reports whether text is the name of an API group other than the core group. Group names become names of folders, so they must not
+// contain other characters.
 func isGroup(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.'
@@ -98,7 +99,7 @@ func isGroup(text string) bool {
 }
 
 // isIdentifier reports whether text is a Go identifier of ASCII letters and digits. Names become part of the generated
-// source, and definitions may be hostile.
+// source, so they must not contain other characters.
 func isIdentifier(text string) bool {
 	for i, c := range text {
 		if c < 0x80 && c|0x20 >= 'a' && c|0x20 <= 'z' || i > 0 && c >= '0' && c <= '9' {

@@ -1,11 +1,13 @@
-// Package applyconfiggen generates apply configurations: structs of pointers with builders, as those of client-go's
-// applyconfigurations, plus Unset functions that declare the absence of fields, map entries and list items (KEP-5051).
+// Package applyconfiggen generates apply configurations: structs with pointer fields and With functions, like
+// client-go's applyconfigurations, and in addition Unset functions, which add unset markers for fields, map entries and
+// list items (KEP-5051).
 //
-// A source is read into packages of types (ir.go), which write.go prints. The three sources are Go packages with the
-// types of an API and Kubernetes' markers, CustomResourceDefinitions, and OpenAPI documents. Output is formatted and does
-// not depend on the order of the input. It imports package applyruntime and, if the source is Go, the API's packages.
+// A source is converted to an intermediate representation (ir.go), which write.go prints. The three sources are Go packages
+// with API types and Kubernetes' markers, CustomResourceDefinitions, and OpenAPI documents. The output is formatted and
+// does not depend on the order of the input. It imports package applyruntime and, if the source is Go, the packages of the
+// API types.
 //
-// Schemas may be hostile: names that cannot be part of Go source or of a path are errors.
+// Schemas may be hostile: a name that cannot be part of Go source or of a path is an error.
 //
 // # Files
 //

@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// Options are what to generate. Exactly one source is set.
+// Options select the source and the output. Exactly one of Go, CRDs, OpenAPI and Meta must be set.
 type Options struct {
 	Go      *GoSource
 	CRDs    *CRDSource
 	OpenAPI *OpenAPISource
-	// Meta generates the package of metadata of applyruntime.
+	// Meta generates the package applyruntime/meta/v1 instead of reading a source.
 	Meta bool
-	// Docs means that descriptions of the source become comments of types and fields.
+	// Docs copies the descriptions of types and fields in the source to comments.
 	Docs bool
 }
 
-// Generate returns the generated files by the import paths of their packages. The result depends only on the options
-// and the sources.
+// Generate returns the content of the generated files, keyed by the import paths of their packages. The result depends
+// only on the options and the sources.
 func Generate(ctx context.Context, o Options) (map[string][]byte, error) {
 	var all []*Package
 	var err error
@@ -52,8 +52,8 @@ func Generate(ctx context.Context, o Options) (map[string][]byte, error) {
 	return files, nil
 }
 
-// Write writes generated files below the folder dir, which has the import path base. A file that would be outside of
-// the folder is an error.
+// Write writes the generated files to the folder dir, whose import path is base, and to folders below it. It returns
+// an error for a file that would be outside of dir.
 func Write(files map[string][]byte, base, dir string) error {
 	for _, importPath := range slices.Sorted(maps.Keys(files)) {
 		below, ok := strings.CutPrefix(importPath, base)

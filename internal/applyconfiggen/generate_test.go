@@ -20,7 +20,7 @@ const (
 	goldenDir     = "testdata/golden"
 )
 
-// commands are the runs of the program whose output is golden; test/applyconfig compiles it.
+// commands are the arguments of the runs whose output is compared with golden files, by name; test/applyconfig compiles the golden files.
 var commands = map[string][]string{
 	"go":      {"go", "./testdata/api/v1", "--trim", "github.com/cadastre/cadastre/internal/applyconfiggen/testdata/api"},
 	"crd":     {"crd", "-f", "testdata/shops.yaml"},
@@ -28,7 +28,7 @@ var commands = map[string][]string{
 	"v2":      {"openapi", "-f", "testdata/swagger.json", "--group", "example.com"},
 }
 
-// TestGolden compares the output of each source with golden files, and that of a second run with the first.
+// TestGolden compares the output for each source with golden files, and the output of a second run with the output of the first run.
 func TestGolden(t *testing.T) {
 	for name, args := range commands {
 		t.Run(name, func(t *testing.T) {
@@ -77,8 +77,7 @@ func filesIn(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestErrors checks that input that has no Go representation, or that would be written outside of the output folder, is
-// an error.
+// TestErrors checks the errors for input that Go source cannot represent, and for files outside of the output folder.
 func TestErrors(t *testing.T) {
 	const start = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: x}, spec: `
 	schema := func(group, properties string) string {
@@ -113,7 +112,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestRecursiveReferences checks that lists, maps and references that contain themselves are values of any type.
+// TestRecursiveReferences checks that lists, maps and $refs that contain themselves get the Go type any.
 func TestRecursiveReferences(t *testing.T) {
 	for name, definition := range map[string]string{
 		"itself": `{"$ref": "#/definitions/A"}`,
@@ -133,8 +132,8 @@ func TestRecursiveReferences(t *testing.T) {
 	}
 }
 
-// TestNameConflicts checks that fields whose names or methods would conflict with those of all structs, or of the embedded metadata,
-// have other names.
+// TestNameConflicts checks that a field is renamed if its name or one of its methods would conflict with a generated method or with
+// the embedded metadata.
 func TestNameConflicts(t *testing.T) {
 	for json, want := range map[string]string{"marks": "MarksField", "withName": "WithNameField", "unset": "UnsetField"} {
 		fields := []*Field{{JSON: "metadata", Embedding: Metadata, Type: &Expr{Target: &Type{Fields: []*Field{{Name: "Name"}}}}}, {JSON: json}}
@@ -145,7 +144,7 @@ func TestNameConflicts(t *testing.T) {
 	}
 }
 
-// TestHostileText checks that descriptions do not leave their comments.
+// TestHostileText checks that no description can end its Go comment and become code.
 func TestHostileText(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "crd.yaml")
 	crd := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: x}, spec: {group: a, names: {kind: Shop}, versions: [
@@ -175,7 +174,7 @@ func TestGoName(t *testing.T) {
 	}
 }
 
-// TestUsage checks the errors of missing flags.
+// TestUsage checks the errors for missing flags.
 func TestUsage(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{"crd -f testdata/shops.yaml", "--output-dir, --output-package: expected a folder and its import path"},

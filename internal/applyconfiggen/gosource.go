@@ -17,36 +17,36 @@ import (
 
 const metaSource = "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// GoSource are Go packages with the types of an API.
+// GoSource generates apply configurations from Go packages with API types.
 type GoSource struct {
-	// Dir is the folder in whose module the packages are resolved.
+	// Dir is a folder of the module in which the packages are resolved.
 	Dir string
-	// Patterns are the packages, as for go list.
+	// Patterns are package patterns, as in the arguments of go list.
 	Patterns []string
-	// Output maps import paths of API packages, or of their parents, to those of the apply configurations. Structs of
-	// packages without an output are used as they are.
+	// Output maps import paths of API packages, or prefixes of them, to the import paths of their apply configurations.
+	// Structs of packages that are not in Output are used unchanged.
 	Output map[string]string
 }
 
-// goReader converts Go types.
+// goReader converts Go API types to the intermediate representation.
 type goReader struct {
 	source   GoSource
 	packages map[string]*packages.Package
-	// specs are the declarations of the structs of the packages, by import path and name.
+	// specs contains the struct declarations of all packages, by import path and name.
 	specs map[GoName]*declaration
 	types map[GoName]*Type
-	// queue are the types whose fields are to be read.
+	// queue contains the types whose fields have not been read yet.
 	queue []*types.Named
 }
 
-// declaration is the syntax of a type: its comments, and those of its fields by name.
+// declaration contains the doc comment, the markers and the fields of a struct declaration.
 type declaration struct {
 	doc     string
 	markers markers
 	fields  map[string]*ast.Field
 }
 
-// read returns the packages of apply configurations: those of the kinds, and of the structs that they refer to.
+// read returns the packages with the apply configurations of all kinds and of the structs to which these refer.
 func (s GoSource) read(ctx context.Context) ([]*Package, error) {
 	config := &packages.Config{
 		Context: ctx, Dir: s.Dir,
@@ -82,7 +82,7 @@ func compareNames(a, b GoName) int {
 	return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Name, b.Name))
 }
 
-// declare records the struct types of a package.
+// declare records the declarations of the exported structs of a package.
 func (r *goReader) declare(p *packages.Package) {
 	for _, file := range p.Syntax {
 		for _, decl := range file.Decls {
@@ -111,8 +111,8 @@ func (r *goReader) declare(p *packages.Package) {
 	}
 }
 
-// detached returns the comment above a declaration that an empty line separates from its doc comment. Kubernetes' types
-// have the markers of their clients there.
+// detached returns the comment above the doc comment of a declaration, separated from it by an empty line. Kubernetes'
+// types have the markers of client-gen there.
 func detached(file *ast.File, decl *ast.GenDecl) *ast.CommentGroup {
 	var found *ast.CommentGroup
 	for _, group := range file.Comments {
@@ -156,7 +156,7 @@ func embeds(named *types.Named, name string) bool {
 	return false
 }
 
-// outputOf returns the import path of the apply configurations of an API package, "" if it has none.
+// outputOf returns the import path of the apply configurations of an API package; "" if GoSource.Output does not contain the package.
 func (r *goReader) outputOf(source string) string {
 	for parent := source; parent != "." && parent != "/"; parent = path.Dir(parent) {
 		if output, ok := r.source.Output[parent]; ok {
@@ -166,8 +166,8 @@ func (r *goReader) outputOf(source string) string {
 	return ""
 }
 
-// structOf returns the apply configuration of a struct, nil if it has none: its package has no output, or the struct
-// has no fields or its own JSON.
+// structOf returns the apply configuration of a struct type; nil if the type has none because its package is not in
+// GoSource.Output, it has no fields, or it implements MarshalJSON.
 func (r *goReader) structOf(named *types.Named) *Type {
 	if named.Obj().Pkg() == nil || named.TypeArgs().Len() > 0 {
 		return nil
@@ -196,7 +196,7 @@ func hasMethod(named *types.Named, name string) bool {
 	return ok
 }
 
-// readFields sets the fields of a type, and its root if it is a kind.
+// readFields sets the fields of the apply configuration of a struct type, and its Root if the type is a kind.
 func (r *goReader) readFields(named *types.Named) {
 	name := GoName{named.Obj().Pkg().Path(), named.Obj().Name()}
 	t, d := r.types[name], r.specs[name]
@@ -211,7 +211,7 @@ func (r *goReader) readFields(named *types.Named) {
 	}
 }
 
-// field returns the field of an apply configuration, nil if the field is not part of the JSON.
+// field converts a struct field; it returns nil if encoding/json does not encode the field.
 func (r *goReader) field(v *types.Var, tag string, d *declaration) *Field {
 	json, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
 	if json == "-" || !v.Exported() || json == "" && !v.Embedded() {
@@ -238,13 +238,13 @@ func (r *goReader) field(v *types.Var, tag string, d *declaration) *Field {
 	return f
 }
 
-// identity are the fields of TypeMeta and ObjectMeta that servers set or that identify the object.
+// identity lists the fields of TypeMeta and ObjectMeta that identify the object or that only servers set.
 var identity = []string{
 	"Kind", "APIVersion", "Name", "GenerateName", "Namespace", "UID", "ResourceVersion", "Generation", "CreationTimestamp",
 	"DeletionTimestamp", "DeletionGracePeriodSeconds", "SelfLink", "ManagedFields",
 }
 
-// isIdentity reports whether a field is one of identity, in the package of ObjectMeta.
+// isIdentity reports whether v is a field of TypeMeta or ObjectMeta in the list identity.
 func isIdentity(v *types.Var) bool {
 	if v.Pkg() == nil || v.Pkg().Path() != metaSource || !slices.Contains(identity, v.Name()) {
 		return false
@@ -260,7 +260,7 @@ func isIdentity(v *types.Var) bool {
 	return false
 }
 
-// expr returns the type of a field.
+// expr converts the Go type of a field.
 func (r *goReader) expr(t types.Type) *Expr {
 	switch t := types.Unalias(t).(type) {
 	case *types.Basic:

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// merge returns the tag merge of a field, and marks the items of a list of type map. A list without list type has the
-// one that its patch strategy implies.
+// merge returns the value of the struct tag merge for a field of type t. It sets Type.Item of the items of a list of
+// type map. The list type of a list without the marker +listType is derived from its patch strategy.
 func (r *goReader) merge(t types.Type, comment markers) string {
 	slice, isList := types.Unalias(t).Underlying().(*types.Slice)
 	if !isList {
@@ -39,7 +39,7 @@ func (r *goReader) merge(t types.Type, comment markers) string {
 	return ""
 }
 
-// keyed returns the tag of a list of type map: its keys with their defaults.
+// keyed returns the value of the struct tag merge for a list of type map: its keys with their defaults.
 func (r *goReader) keyed(item types.Type, keys []string) string {
 	if pointer, ok := item.(*types.Pointer); ok {
 		item = pointer.Elem()
@@ -83,7 +83,7 @@ func jsonName(named *types.Named, field string) string {
 	return ""
 }
 
-// root returns the description of a kind. The version is the name of its package.
+// root returns the Root of a kind. The API version is the name of the Go package.
 func (r *goReader) root(named *types.Named, d *declaration) *Root {
 	p := r.packages[named.Obj().Pkg().Path()]
 	if p == nil || d == nil {
@@ -97,7 +97,7 @@ func (r *goReader) root(named *types.Named, d *declaration) *Root {
 	}
 }
 
-// hasClients reports whether a package marks the kinds that have clients.
+// hasClients reports whether any struct of a package has the marker +genclient.
 func (r *goReader) hasClients(p *packages.Package) bool {
 	for name, d := range r.specs {
 		if name.Path == p.PkgPath && d.markers.has("genclient") {
@@ -107,7 +107,7 @@ func (r *goReader) hasClients(p *packages.Package) bool {
 	return false
 }
 
-// groupOf returns the API group of a package: that of the marker +groupName, of the constant GroupName or, as in
+// groupOf returns the API group of a package: the value of the marker +groupName, the constant GroupName or, as in
 // Kubernetes' generators, the name of the parent folder.
 func groupOf(p *packages.Package) string {
 	for _, file := range p.Syntax {
@@ -123,13 +123,13 @@ func groupOf(p *packages.Package) string {
 	return path.Base(path.Dir(p.PkgPath))
 }
 
-// result returns the packages that are generated: those of the given API packages.
+// result returns the packages to generate, one per API package that matches GoSource.Patterns.
 func (r *goReader) result() ([]*Package, error) {
 	byPath := map[string]*Package{}
 	var all []*Package
 	for name, t := range r.types {
 		if r.packages[name.Path] == nil {
-			continue // the structs of other packages are generated elsewhere
+			continue // other packages' apply configurations exist already
 		}
 		p := byPath[t.Package]
 		if p == nil {

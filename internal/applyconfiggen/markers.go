@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// markers are the lines "+name=value" of a comment, such as +listType=map. A name may have several values.
+// markers maps the name of each marker in a comment, a line such as +listType=map, to its values.
 type markers map[string][]string
 
-// readMarkers reads the markers of comments.
+// readMarkers returns the markers in the given comments.
 func readMarkers(groups ...*ast.CommentGroup) markers {
 	m := markers{}
 	for _, group := range groups {
@@ -30,7 +30,7 @@ func readMarkers(groups ...*ast.CommentGroup) markers {
 
 func (m markers) has(name string) bool { return m[name] != nil }
 
-// first returns the first value of the first name that the comment has, "" if it has none.
+// first returns the first value of the first marker in names that the comment contains; "" if it contains none of them.
 func (m markers) first(names ...string) string {
 	for _, name := range names {
 		if values := m[name]; len(values) > 0 {
@@ -40,7 +40,7 @@ func (m markers) first(names ...string) string {
 	return ""
 }
 
-// defaultValue returns the default of a field as the tag merge states it: strings without quotes.
+// defaultValue returns the default of a field in the syntax of the struct tag merge: JSON, but strings without quotes.
 func (m markers) defaultValue() (string, bool) {
 	for _, name := range []string{"default", "kubebuilder:default"} {
 		if !m.has(name) {
@@ -55,8 +55,8 @@ func (m markers) defaultValue() (string, bool) {
 	return "", false
 }
 
-// subresources returns the subresources of a kind with Extract functions: those of the methods of its client, and
-// status unless the kind has none.
+// subresources returns the subresources of a kind for which Extract functions are generated: those in
+// +genclient:method markers, and status unless the kind has none.
 func (m markers) subresources(hasStatus bool) []string {
 	var all []string
 	for _, value := range m["genclient:method"] {
@@ -72,7 +72,7 @@ func (m markers) subresources(hasStatus bool) []string {
 	return all
 }
 
-// isClusterScoped reports whether a kind has no namespaces, by a marker of client-gen or of controller-gen.
+// isClusterScoped reports whether a marker of client-gen or controller-gen declares that a kind is cluster-scoped.
 func (m markers) isClusterScoped() bool {
 	for name, values := range m {
 		resource, isResource := strings.CutPrefix(name, "kubebuilder:resource")

@@ -1,9 +1,9 @@
 package applyconfiggen
 
-// metadata are the structs that every kind embeds.
+// metadata contains the structs that the apply configuration of every kind embeds.
 type metadata struct{ typeMeta, objectMeta, ownerReference *Type }
 
-// newMetadata returns the structs for kinds without Go types: UIDs are strings, times those of the standard library.
+// newMetadata returns the metadata structs for kinds without Go types, in which UIDs are strings and times are time.Time.
 func newMetadata() *metadata {
 	text, number, timestamp := leaf("", "string"), leaf("", "int64"), leaf("time", "Time")
 	texts := &Expr{Shape: Map, Key: GoName{"", "string"}, Elem: text}
@@ -32,7 +32,7 @@ func newMetadata() *metadata {
 	return &metadata{typeMeta, objectMeta, owner}
 }
 
-// metaPackage returns the package of these structs, which all generated code without Go types imports.
+// metaPackage returns the package with the structs of newMetadata, which generated code for kinds without Go types imports.
 func metaPackage() *Package {
 	m := newMetadata()
 	return &Package{Path: metaPath, Name: "v1", Doc: "the metadata of objects", Types: []*Type{m.typeMeta, m.objectMeta, m.ownerReference}}

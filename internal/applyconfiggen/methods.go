@@ -2,18 +2,19 @@ package applyconfiggen
 
 import "strings"
 
-// method is the surroundings of the methods of one field.
+// method prints the With and Unset methods of one field.
 type method struct {
 	*writer
-	// receiver is the name of the struct, holder the expression of the struct that has the field.
+	// receiver is the name of the struct with the methods; holder is the Go expression for the struct with the field, which may be
+	// embedded.
 	receiver, holder string
-	// ensure is the statement that allocates the holder; empty if there is none.
+	// ensure is the Go statement that allocates the holder if it is nil; empty if the holder is never nil.
 	ensure string
 	field  *Field
 }
 
-// methods writes the builders of a struct. Fields of embedded structs have builders on the outer struct too, unless a
-// field of the outer struct has the same name.
+// methods prints the With and Unset methods of a struct. The outer struct has such methods for the fields of embedded
+// structs too, unless it has a field with the same name.
 func (w *writer) methods(t *Type) {
 	receiver := t.Name + Suffix
 	own := map[string]bool{}
@@ -34,7 +35,7 @@ func (w *writer) methods(t *Type) {
 	w.getters(t)
 }
 
-// embedded writes the builders of the fields of an embedded struct.
+// embedded prints the With and Unset methods for the fields of an embedded struct.
 func (w *writer) embedded(t *Type, f *Field, own map[string]bool) {
 	receiver := t.Name + Suffix
 	embedded := f.Type.Name.Name + Suffix
@@ -59,7 +60,7 @@ func (w *writer) embedded(t *Type, f *Field, own map[string]bool) {
 	}
 }
 
-// getters writes the methods with which clients identify the object.
+// getters prints GetName, GetNamespace, GetKind and GetAPIVersion, with which clients identify the object.
 func (w *writer) getters(t *Type) {
 	get := func(name, holder, ensure string) {
 		w.printf("\n// Get%[1]s returns the %[1]s of the configuration, nil if it has none.\nfunc (b *%[2]s%[3]s) Get%[1]s() *string {\n%[4]sreturn %[5]s.%[1]s\n}\n",
@@ -82,7 +83,7 @@ func (w *writer) getters(t *Type) {
 	}
 }
 
-// write writes the builders of a field.
+// write prints the With and Unset methods of the field.
 func (m method) write() {
 	switch e := m.field.Type; {
 	case e.Shape == List:

@@ -62,8 +62,8 @@ func words(json string) []string {
 	return all
 }
 
-// nameFields sets the Go names of fields from their JSON names. A name that another field or a generated method of the
-// struct has gets the suffix Field.
+// nameFields sets the Go names of fields from their JSON names. A name that is equal to that of another field or of a
+// generated method gets the suffix Field.
 func nameFields(t *Type) {
 	taken := map[string]bool{
 		"UnsetMarks": true, "Unset": true, "MarshalJSON": true, "UnmarshalJSON": true, "IsApplyConfiguration": true,
@@ -87,7 +87,7 @@ func nameFields(t *Type) {
 			continue
 		}
 		f.Name = goName(f.JSON)
-		for taken[f.Name] || "Unset"+f.Name == "UnsetMarks" { // the latter is a field of all structs
+		for taken[f.Name] || "Unset"+f.Name == "UnsetMarks" { // UnsetMarks is a field of every generated struct
 			f.Name += "Field"
 		}
 		taken[f.Name] = true

@@ -11,12 +11,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// OpenAPISource are OpenAPI documents, version 2 or 3, such as those of a server.
+// OpenAPISource generates apply configurations from OpenAPI documents, version 2 or 3, such as those of a server.
 type OpenAPISource struct {
 	Documents []document.Value
 	// Output is the import path of the parent of the generated packages, which are named GROUP/VERSION.
 	Output string
-	// Groups are the API groups whose kinds are generated; all if it is empty. The core group is "core".
+	// Groups are the API groups whose kinds are generated; empty means all groups. The name of the core group is "core".
 	Groups []string
 }
 
@@ -25,13 +25,13 @@ type openAPIReader struct {
 	*schemaReader
 	source      OpenAPISource
 	definitions map[string]document.Value
-	// namespaced and subresources describe the kinds whose paths the documents have.
+	// namespaced and subresources contain the scope and the subresources of each kind, as derived from the paths in the documents.
 	namespaced   map[gvk]bool
 	subresources map[gvk][]string
 	byName       map[string]*Type
 	packages     map[string]*Package
 	meta         *metadata
-	// resolving contains the definitions, other than structs, whose types are being read.
+	// resolving contains the definitions, except structs, that are being resolved, to detect recursion.
 	resolving map[string]bool
 }
 
@@ -41,7 +41,7 @@ func gvkOf(v document.Value) gvk {
 	return gvk{v.Get("group").Text(), v.Get("version").Text(), v.Get("kind").Text()}
 }
 
-// read returns the packages of the kinds, and of the structs that they refer to.
+// read returns the packages with the apply configurations of all selected kinds and of the structs to which these refer.
 func (s OpenAPISource) read() ([]*Package, error) {
 	r := &openAPIReader{
 		schemaReader: newSchemaReader(), source: s, definitions: map[string]document.Value{}, namespaced: map[gvk]bool{},
@@ -60,7 +60,7 @@ func (s OpenAPISource) read() ([]*Package, error) {
 		r.paths(doc.Get("paths"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.definitions)) {
-		if kind, ok := r.isRoot(r.definitions[name]); ok && r.selected(kind.group) {
+		if kind, ok := r.rootKind(r.definitions[name]); ok && r.selected(kind.group) {
 			if !isIdentifier(kind.kind) || !isIdentifier(kind.version) || kind.group != "" && !isGroup(kind.group) {
 				return nil, fmt.Errorf("%s: expected a kind with a group, version and kind, received %v", name, kind)
 			}
@@ -80,7 +80,7 @@ func (r *openAPIReader) selected(group string) bool {
 	return len(r.source.Groups) == 0 || slices.Contains(r.source.Groups, group)
 }
 
-// paths reads which kinds are namespaced, and which subresources they have.
+// paths derives from the paths of a document which kinds are namespaced and which subresources they have.
 func (r *openAPIReader) paths(paths document.Value) {
 	for at, operations := range paths.Fields() {
 		parts := strings.Split(strings.Trim(at, "/"), "/")
@@ -99,14 +99,14 @@ func (r *openAPIReader) paths(paths document.Value) {
 	}
 }
 
-// isRoot reports whether a definition is that of a kind with metadata.
-func (r *openAPIReader) isRoot(schema document.Value) (gvk, bool) {
+// rootKind returns the kind that a definition describes; ok is false if it describes no kind with metadata.
+func (r *openAPIReader) rootKind(schema document.Value) (kind gvk, ok bool) {
 	kinds := schema.Get("x-kubernetes-group-version-kind")
 	metadata := schema.Get("properties").Get("metadata")
 	if kinds.Len() != 1 || strings.HasSuffix(reference(metadata), ".ListMeta") || metadata.IsAbsent() {
 		return gvk{}, false
 	}
-	kind := gvkOf(kinds.At(0))
+	kind = gvkOf(kinds.At(0))
 	return kind, !strings.HasSuffix(kind.kind, "List") || schema.Get("properties").Get("items").IsAbsent()
 }
 
@@ -118,7 +118,7 @@ func (r *openAPIReader) root(name string, kind gvk) {
 	}, r.meta)
 }
 
-// typeOf returns the struct of a definition, which it reads at the first call.
+// typeOf returns the struct for a definition, which it creates on the first call.
 func (r *openAPIReader) typeOf(definition, pkg, name string) *Type {
 	if t := r.byName[definition]; t != nil {
 		return t
@@ -134,8 +134,8 @@ func (r *openAPIReader) typeOf(definition, pkg, name string) *Type {
 	return t
 }
 
-// reference returns the type of a $ref. For a list or map that contains itself, and for a $ref to itself, it returns the type of any
-// value, because only structs can be recursive in generated code.
+// reference returns the Go type for a $ref. It returns any for a list or map that contains itself, and for a $ref to itself, because
+// only structs can be recursive in generated code.
 func (r *openAPIReader) reference(ref string) *Expr {
 	definition := path.Base(ref)
 	schema, known := r.definitions[definition]
@@ -153,7 +153,7 @@ func (r *openAPIReader) reference(ref string) *Expr {
 	case !isIdentifier(name) || !isIdentifier(path.Base(pkg)):
 		return anyExpr
 	case schema.Get("type").Text() == "object" && schema.Get("properties").Len() > 0 && !schema.Get("x-kubernetes-preserve-unknown-fields").Bool():
-		if kind, ok := r.isRoot(schema); ok {
+		if kind, ok := r.rootKind(schema); ok {
 			pkg, name = path.Join(r.source.Output, groupPath(kind.group, kind.version)), kind.kind
 		}
 		t := r.typeOf(definition, pkg, name)
@@ -167,7 +167,7 @@ func (r *openAPIReader) reference(ref string) *Expr {
 	return r.expr(pkg, name, schema)
 }
 
-// place returns the package and the name of a definition such as io.k8s.api.apps.v1.DeploymentSpec.
+// place returns the package and the name of the struct for a definition such as io.k8s.api.apps.v1.DeploymentSpec.
 func (r *openAPIReader) place(definition string) (pkg, name string) {
 	parts := strings.Split(definition, ".")
 	name = parts[len(parts)-1]

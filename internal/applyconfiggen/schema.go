@@ -9,22 +9,22 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// metaPath is the import path of the apply configurations of metadata for kinds that have no Go types.
+// metaPath is the import path of the apply configurations of TypeMeta and ObjectMeta for kinds without Go types.
 const metaPath = runtimePath + "/meta/v1"
 
-// schemaReader converts schema objects of CustomResourceDefinitions and OpenAPI documents.
+// schemaReader converts schema objects of CustomResourceDefinitions and OpenAPI documents to the intermediate representation.
 type schemaReader struct {
-	// types are the structs by package and name.
+	// types contains the declared structs, by package and name.
 	types map[GoName]*Type
-	// resolve returns the type of a $ref; nil if the document has no such definition.
+	// resolve returns the Go type for a $ref; nil if the document does not contain the definition.
 	resolve func(ref string) *Expr
 	// definition returns the schema object of a $ref.
 	definition func(ref string) document.Value
-	// err is the first problem.
+	// err is the first error, which read returns at the end.
 	err error
 }
 
-// maxNameBytes is the maximum length of the name of a struct. Names grow with the nesting of a schema, so that this
+// maxNameBytes is the maximum length of the name of a struct. Names grow with the nesting of a schema, so the maximum
 // bounds the size of the output for hostile schemas.
 const maxNameBytes = 1000
 
@@ -34,7 +34,7 @@ func newSchemaReader() *schemaReader {
 	}
 }
 
-// declare returns a new struct. If the name is taken, it appends Struct to it.
+// declare adds a struct to the package pkg and returns it. If another struct has the same name, it appends Struct to the name.
 func (r *schemaReader) declare(pkg, name string, schema document.Value) *Type {
 	for r.types[GoName{pkg, name}] != nil {
 		name += "Struct"
@@ -47,8 +47,8 @@ func (r *schemaReader) declare(pkg, name string, schema document.Value) *Type {
 	return t
 }
 
-// fields adds the properties of a schema object to a struct. A nested object becomes a struct whose name is the path to
-// it.
+// fields adds the properties of a schema object to a struct. A nested object becomes a struct whose name consists of the
+// names on its path.
 func (r *schemaReader) fields(t *Type, schema document.Value) {
 	for name, property := range schema.Get("properties").Fields() {
 		if name == "-" || unsafeInTag(name) {
@@ -59,14 +59,14 @@ func (r *schemaReader) fields(t *Type, schema document.Value) {
 		f.Type = r.expr(t.Package, t.Name+goName(name), property)
 		f.Merge = r.merge(property, f.Type)
 		if name == "metadata" && f.Type.Name == (GoName{metaPath, "ObjectMeta"}) {
-			f.Embedding = Metadata // as in client-go, for templates of objects
+			f.Embedding = Metadata // client-go embeds the metadata of templates, such as pod templates, too
 		}
 		t.Fields = append(t.Fields, f)
 	}
 	nameFields(t)
 }
 
-// unsafeInTag reports whether text cannot be part of a struct tag.
+// unsafeInTag reports whether text contains characters that would end or change a struct tag.
 func unsafeInTag(text string) bool {
 	return strings.ContainsAny(text, "\"`\\,=") || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == utf8.RuneError })
 }
@@ -77,7 +77,7 @@ func (r *schemaReader) fail(err error) {
 	}
 }
 
-// reference returns the $ref of a schema object, also of one that has siblings: OpenAPI 3 writes it as allOf.
+// reference returns the $ref of a schema object; "" if it has none. OpenAPI 3 writes a $ref with siblings as an allOf with one element.
 func reference(schema document.Value) string {
 	if ref := schema.Get("$ref").Text(); ref != "" {
 		return ref
@@ -88,7 +88,7 @@ func reference(schema document.Value) string {
 	return ""
 }
 
-// expr returns the Go type of a schema object. name is that of the struct if the object is one.
+// expr returns the Go type for a schema object. name is the name of the struct that it declares if the schema object has properties.
 func (r *schemaReader) expr(pkg, name string, schema document.Value) *Expr {
 	if ref := reference(schema); ref != "" {
 		if e := r.resolve(ref); e != nil {
@@ -129,8 +129,8 @@ func stringExpr(format string) *Expr {
 	return leaf("", "string")
 }
 
-// object returns the type of a schema object of type object. One that accepts fields without a schema is a map, so that
-// extracting and applying it loses none of them.
+// object returns the Go type for a schema object of type object. If it accepts undeclared fields, the Go type is a map,
+// so that extracting and applying an object loses no field.
 func (r *schemaReader) object(pkg, name string, schema document.Value) *Expr {
 	more := schema.Get("additionalProperties")
 	switch {
@@ -149,10 +149,10 @@ func (r *schemaReader) object(pkg, name string, schema document.Value) *Expr {
 	return objectExpr
 }
 
-// merge returns the tag merge of a property, and marks the items of a list of type map.
+// merge returns the value of the struct tag merge for a property. It sets Type.Item of the items of a list of type map.
 func (r *schemaReader) merge(schema document.Value, e *Expr) string {
 	if e.Shape != List {
-		// On a struct in place, the tag is that of the struct.
+		// A struct that an inline schema declares has the tag itself, not the field.
 		if schema.Get("x-kubernetes-map-type").Text() == "atomic" && (e.Shape != Struct || reference(schema) != "") {
 			return "atomic"
 		}
@@ -178,7 +178,7 @@ func (r *schemaReader) merge(schema document.Value, e *Expr) string {
 	return ""
 }
 
-// keyed returns the tag of a list of type map: its keys with their defaults.
+// keyed returns the value of the struct tag merge for a list of type map: its keys with their defaults.
 func (r *schemaReader) keyed(items document.Value, keys []string) string {
 	if ref := reference(items); ref != "" {
 		items = r.definition(ref)
@@ -201,7 +201,7 @@ func (r *schemaReader) keyed(items document.Value, keys []string) string {
 	return tag
 }
 
-// kind adds apiVersion, kind and metadata to the struct of a kind, in place of the properties of these names.
+// kind embeds TypeMeta and ObjectMeta in the struct of a kind, in place of its properties apiVersion, kind and metadata.
 func (r *schemaReader) kind(t *Type, root *Root, meta *metadata) {
 	t.Root = root
 	t.Fields = slices.DeleteFunc(t.Fields, func(f *Field) bool { return f.JSON == "apiVersion" || f.JSON == "kind" || f.JSON == "metadata" })
@@ -215,7 +215,7 @@ func (r *schemaReader) kind(t *Type, root *Root, meta *metadata) {
 	nameFields(t)
 }
 
-// groupPath returns the folder of an API group and version: that of client-go, such as apps/v1, rbac/v1 or core/v1.
+// groupPath returns the folder of an API group and version: the folder name in client-go, such as apps/v1, rbac/v1 or core/v1.
 func groupPath(group, version string) string {
 	name, _, _ := strings.Cut(group, ".")
 	if name == "" {

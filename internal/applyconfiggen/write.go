@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// fileName is the name of the file of each generated package.
+// fileName is the name of the only file of each generated package.
 const fileName = "zz_generated.applyconfig.go"
 
-// writer writes the file of one package.
+// writer prints the file of one package.
 type writer struct {
 	pkg     *Package
 	body    bytes.Buffer
-	imports map[string]string // aliases by import path
-	used    map[string]bool   // import paths that the body refers to
+	imports map[string]string // the alias of each import path
+	used    map[string]bool   // the import paths to which body refers
 	docs    bool
 }
 
@@ -52,7 +52,7 @@ func write(p *Package, docs bool) ([]byte, error) {
 	return source, nil
 }
 
-// importPaths returns the imported paths: those of the standard library first.
+// importPaths returns the import paths of the file, those of the standard library first.
 func (w *writer) importPaths() []string {
 	var paths []string
 	for p := range w.used {
@@ -119,7 +119,7 @@ var version = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
 
 func (w *writer) printf(format string, args ...any) { fmt.Fprintf(&w.body, format, args...) }
 
-// name returns a name as it is written in the file.
+// name returns the name of a type, qualified with the alias of its package.
 func (w *writer) name(n GoName) string {
 	if alias := w.imports[n.Path]; alias != "" {
 		w.used[n.Path] = true
@@ -128,7 +128,7 @@ func (w *writer) name(n GoName) string {
 	return n.Name
 }
 
-// expr returns a type as it is written in the file.
+// expr returns the Go source of a type.
 func (w *writer) expr(e *Expr) string {
 	switch e.Shape {
 	case Struct:
@@ -141,7 +141,7 @@ func (w *writer) expr(e *Expr) string {
 	return w.name(e.Name)
 }
 
-// fieldType returns the type of a field: a pointer unless the type has a nil value.
+// fieldType returns the Go source of a field's type: a pointer unless the type itself has the value nil.
 func (w *writer) fieldType(e *Expr) string {
 	if e.Shape == List || e.Shape == Map || e.Nilable {
 		return w.expr(e)
@@ -181,7 +181,7 @@ func (w *writer) structure(t *Type) {
 	w.printf("// UnsetMarks are the fields, entries and items that must be absent.\nUnsetMarks *%s `json:\"-\"%s`\n}\n", w.name(GoName{runtimePath, "Marks"}), atomic)
 }
 
-// doc writes a comment. Notes of the source's authors to themselves are left out.
+// doc prints text as a comment, without the lines that match note.
 func (w *writer) doc(text string) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		line = strings.TrimRight(strings.ReplaceAll(line, "\t", "  "), " \r\n")
@@ -222,7 +222,7 @@ func (w *writer) constructor(t *Type) {
 	w.printf("func (b *%s%s) UnmarshalJSON(data []byte) error {\nreturn %s(data, b)\n}\n", t.Name, Suffix, w.name(GoName{runtimePath, "Unmarshal"}))
 }
 
-// extract writes the Extract functions of a kind.
+// extract prints the Extract functions of a kind.
 func (w *writer) extract(t *Type) {
 	r := t.Root
 	object, read := "*"+w.name(r.Object), "object.Name"

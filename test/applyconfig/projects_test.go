@@ -26,17 +26,17 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// project is a Go module with CustomResourceDefinitions or, without a module, the server's OpenAPI documents. testdata has a
-// program that uses the code generated from them.
+// project is a source of the generator: a Go module with CustomResourceDefinitions or, if module is empty, the server's
+// OpenAPI documents. testdata contains a program that uses the generated code.
 type project struct {
 	name, module, definitions string
 	resource                  kschema.GroupVersionResource
-	// object is the name of the object that the program configures. want is its spec after both managers have applied,
-	// of which only the listed fields are compared.
+	// object is the name of the object that the program applies. want contains the fields of its spec that are compared
+	// after both managers have applied.
 	object string
 	want   map[string]string
-	// defaulted is the text in the extracted configuration that stands for a marker whose field was defaulted: managedFields
-	// do not tell whether its owner has applied the marker or the default.
+	// defaulted replaces the first text in the extracted configuration with the second: managedFields do not record whether
+	// the manager applied an unset marker or the default of the field.
 	defaulted [2]string
 }
 
@@ -82,8 +82,8 @@ func command(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// TestProjects generates apply configurations from the definitions of projects, compiles a program with them that depends on
-// nothing but applyruntime, and applies what it prints.
+// TestProjects generates apply configurations for each project, compiles a program that uses them and depends only on
+// applyruntime, and applies the configurations that the program prints.
 func TestProjects(t *testing.T) {
 	module := t.TempDir()
 	runtimeDir, err := filepath.Abs("../../applyruntime")
@@ -170,7 +170,7 @@ func (p project) test(t *testing.T, module string, c dynamic.Interface, args []s
 	}
 }
 
-// apply applies a configuration by force. Discovery of a new kind takes a moment.
+// apply applies a configuration with force, as soon as the server serves the kind.
 func (p project) apply(t *testing.T, c dynamic.Interface, manager string, config []byte) *unstructured.Unstructured {
 	t.Helper()
 	object := &unstructured.Unstructured{}
@@ -208,7 +208,7 @@ func install(t *testing.T, c dynamic.Interface, dir string) {
 	}
 }
 
-// TestGolden compiles the golden output of the generator's tests.
+// TestGolden compiles the golden files of the generator's tests.
 func TestGolden(t *testing.T) {
 	module := t.TempDir()
 	golden := "../../internal/applyconfiggen/testdata/golden"
@@ -220,7 +220,7 @@ func TestGolden(t *testing.T) {
 		"module example.com/golden\n\ngo 1.26.0\n\nrequire github.com/cadastre/cadastre/applyruntime v0.0.0\n\nreplace github.com/cadastre/cadastre/applyruntime => %s/applyruntime\n", root), 0o600))
 	command(t, module, "vet", "./...")
 
-	// The API package of the source go is internal, so that its configurations are compiled in this module.
+	// The golden files of the source go import an internal API package, so they are compiled in this module.
 	dir, err := os.MkdirTemp("testdata", "golden")
 	check(t, err)
 	t.Cleanup(func() { check(t, os.RemoveAll(dir)) })

@@ -34,7 +34,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// start starts a server and returns a configuration of clients that decode JSON.
+// start starts a server and returns a client config that selects JSON.
 func start(t *testing.T, options ...cadastretest.Option) *rest.Config {
 	t.Helper()
 	config := cadastretest.Start(t, options...)
@@ -49,7 +49,7 @@ func asJSON(t *testing.T, v any) string {
 	return string(text)
 }
 
-// web returns the configuration of a Deployment with two containers and three replicas.
+// web returns the apply configuration of a Deployment with two containers and three replicas.
 func web() *appsv1.DeploymentApplyConfiguration {
 	return appsv1.Deployment("web", "default").
 		WithLabels(map[string]string{"app": "web", "tier": "front"}).
@@ -66,8 +66,8 @@ func web() *appsv1.DeploymentApplyConfiguration {
 				))))
 }
 
-// withoutThese returns a configuration that unsets parts of web: a scalar, a map entry, a list item and a field in one.
-func withoutThese() *appsv1.DeploymentApplyConfiguration {
+// unsetParts returns a configuration that unsets parts of web: a scalar, a map entry, a list item, and a field of a list item.
+func unsetParts() *appsv1.DeploymentApplyConfiguration {
 	return appsv1.Deployment("web", "default").
 		UnsetLabelsEntry("tier").
 		WithSpec(appsv1.DeploymentSpec().
@@ -78,7 +78,7 @@ func withoutThese() *appsv1.DeploymentApplyConfiguration {
 			))))
 }
 
-// wantUnset checks that a Deployment does not have what withoutThese unsets.
+// wantUnset checks that a Deployment has none of the values that unsetParts unsets.
 func wantUnset(t *testing.T, d *kappsv1.Deployment) {
 	t.Helper()
 	if _, found := d.Labels["tier"]; found || d.Labels["app"] != "web" {
@@ -93,7 +93,7 @@ func wantUnset(t *testing.T, d *kappsv1.Deployment) {
 	}
 }
 
-// TestControllerRuntime applies with the client of controller-runtime, as its ApplyConfiguration.
+// TestControllerRuntime checks that Client.Apply of controller-runtime accepts the configurations.
 func TestControllerRuntime(t *testing.T) {
 	t.Parallel()
 	config := start(t)
@@ -102,11 +102,11 @@ func TestControllerRuntime(t *testing.T) {
 	clientset, err := kubernetes.NewForConfig(config)
 	check(t, err)
 	check(t, c.Apply(t.Context(), web(), client.FieldOwner("author")))
-	err = c.Apply(t.Context(), withoutThese(), client.FieldOwner("remover"))
+	err = c.Apply(t.Context(), unsetParts(), client.FieldOwner("remover"))
 	if !apierrors.IsConflict(err) {
 		t.Fatalf("apply of markers without force = %v, want a conflict with the author", err)
 	}
-	check(t, c.Apply(t.Context(), withoutThese(), client.FieldOwner("remover"), client.ForceOwnership))
+	check(t, c.Apply(t.Context(), unsetParts(), client.FieldOwner("remover"), client.ForceOwnership))
 	d, err := clientset.AppsV1().Deployments("default").Get(t.Context(), "web", kmetav1.GetOptions{})
 	check(t, err)
 	wantUnset(t, d)
@@ -115,7 +115,7 @@ func TestControllerRuntime(t *testing.T) {
 	}
 }
 
-// TestTypedPatch applies with a typed client of client-go, and reads the result back with Extract.
+// TestTypedPatch checks that Extract returns the configurations that a typed client of client-go has applied.
 func TestTypedPatch(t *testing.T) {
 	t.Parallel()
 	clientset, err := kubernetes.NewForConfig(start(t))
@@ -134,7 +134,7 @@ func TestTypedPatch(t *testing.T) {
 		t.Errorf("ExtractDeployment = %s, want what was applied, %s", got, want)
 	}
 
-	// The remover adds itself to the absence of fields that have no value.
+	// The field manager remover unsets fields that have no value, and owns them from then on.
 	absent := appsv1.Deployment("web", "default").UnsetLabelsEntry("zone").WithSpec(appsv1.DeploymentSpec().UnsetMinReadySeconds().
 		WithTemplate(corev1.PodTemplateSpec().WithSpec(corev1.PodSpec().UnsetAffinity().WithContainers(corev1.Container().WithName("debug").Unset()))))
 	before := patch("remover", types.ApplyYAMLPatchType, []byte(asJSON(t, absent)))
@@ -150,14 +150,14 @@ func TestTypedPatch(t *testing.T) {
 	}
 }
 
-// TestCBOR applies with Kubernetes' CBOR encoder.
+// TestCBOR applies configurations that Kubernetes' CBOR encoder has encoded.
 func TestCBOR(t *testing.T) {
 	t.Parallel()
 	clientset, err := kubernetes.NewForConfig(start(t))
 	check(t, err)
 	force := true
 	var last *kappsv1.Deployment
-	for i, config := range []*appsv1.DeploymentApplyConfiguration{web(), withoutThese()} {
+	for i, config := range []*appsv1.DeploymentApplyConfiguration{web(), unsetParts()} {
 		body, err := direct.Marshal(config)
 		check(t, err)
 		last, err = clientset.AppsV1().Deployments("default").Patch(t.Context(), "web", types.ApplyCBORPatchType, body,
@@ -167,7 +167,7 @@ func TestCBOR(t *testing.T) {
 	wantUnset(t, last)
 }
 
-// TestDynamic applies with the dynamic client, whose objects are unstructured.
+// TestDynamic applies configurations with the dynamic client, as unstructured objects.
 func TestDynamic(t *testing.T) {
 	t.Parallel()
 	c, err := dynamic.NewForConfig(start(t))
@@ -200,7 +200,7 @@ func TestDynamic(t *testing.T) {
 	}
 }
 
-// TestStatus applies to the status subresource, with a condition that is unset by its key.
+// TestStatus applies to the status subresource, and unsets a condition by its key.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	clientset, err := kubernetes.NewForConfig(start(t, cadastretest.WithoutControllers()))

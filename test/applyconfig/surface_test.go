@@ -15,7 +15,7 @@ const (
 )
 
 // TestSurface checks that the packages are drop-in replacements of client-go's apply configurations: every exported
-// function, method and field is there with the same type, but for the import path.
+// function, method and field exists with the same type, except for import paths.
 func TestSurface(t *testing.T) {
 	config := &packages.Config{Context: t.Context(), Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps}
 	loaded, err := packages.Load(config, upstream+"/...", ours+"/...")
@@ -36,11 +36,11 @@ func TestSurface(t *testing.T) {
 		got := surfaces[ours+"/"+below]
 		for name, signature := range want {
 			compared++
-			// The extractor of unstructured objects is no part of a configuration; client-go has it beside metadata.
+			// client-go's extractor of unstructured objects is not part of an apply configuration.
 			if below == "meta/v1" && strings.Contains(name, "Unstructured") {
 				continue
 			}
-			// client-go has no configurations for the fields of these kinds, which no server has served since 1.16.
+			// client-go's configurations of these kinds lack fields. Kubernetes has not served the kinds since 1.16.
 			if (below == "extensions/v1beta1" || below == "apps/v1beta2") && strings.HasPrefix(name, "Scale") {
 				continue
 			}
@@ -55,8 +55,8 @@ func TestSurface(t *testing.T) {
 	t.Logf("compared %d functions, methods and fields", compared)
 }
 
-// surface returns the types of the exported functions, methods and fields of a package, without import paths of apply
-// configurations.
+// surface maps the exported functions, methods and fields of a package to their types, in which import paths of apply
+// configurations are omitted.
 func surface(p *types.Package) map[string]string {
 	all := map[string]string{}
 	qualifier := func(p *types.Package) string {
@@ -89,7 +89,7 @@ func surface(p *types.Package) map[string]string {
 	return all
 }
 
-// signature returns the types of the parameters and results of a function.
+// signature returns the types of the parameters and results of a function as text.
 func signature(f *types.Func, qualifier types.Qualifier) string {
 	s := f.Type().(*types.Signature)
 	var parts []string

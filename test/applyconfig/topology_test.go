@@ -25,7 +25,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// kinds are configurations of kinds with many lists and maps.
+// kinds contains empty apply configurations of kinds with many lists and maps.
 var kinds = []any{
 	corev1.PodApplyConfiguration{}, corev1.ServiceApplyConfiguration{}, corev1.NodeApplyConfiguration{},
 	corev1.SecretApplyConfiguration{}, corev1.ConfigMapApplyConfiguration{}, corev1.PersistentVolumeApplyConfiguration{},
@@ -39,7 +39,7 @@ var kinds = []any{
 	admissionv1.MutatingWebhookConfigurationApplyConfiguration{},
 }
 
-// TestTopology compares the tags of the configurations with the topologies that client-go's Extract functions use.
+// TestTopology compares the struct tags of the configurations with the topologies that client-go's Extract functions use.
 func TestTopology(t *testing.T) {
 	typed, err := applyconfigurations.NewTypeConverter(scheme.Scheme).ObjectToTyped(&kappsv1.Deployment{TypeMeta: kmetav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}})
 	check(t, err)
@@ -78,7 +78,7 @@ func elem(t reflect.Type) reflect.Type {
 	return t
 }
 
-// structure compares the fields of a struct.
+// structure compares the tags of a generated struct and of its fields with a topology.
 func (c *comparison) structure(path string, goType reflect.Type, want *schema.Type) {
 	marks, generated := goType.FieldByName("UnsetMarks")
 	if want == nil || want.Map == nil || !generated || c.seen[goType] {
@@ -117,7 +117,7 @@ func (c *comparison) value(path string, goType reflect.Type, tag string, want *s
 		}
 	case reflect.Slice:
 		if want.List == nil {
-			return // bytes are a string
+			return // []byte is a string in the topology
 		}
 		c.lists++
 		if got := describe(want.List); withoutZero(strings.TrimPrefix(tag, "atomic")) != got {
@@ -127,7 +127,7 @@ func (c *comparison) value(path string, goType reflect.Type, tag string, want *s
 	}
 }
 
-// describe returns the tag of a list; empty for an atomic one.
+// describe returns the struct tag merge for a list; "" for an atomic list.
 func describe(l *schema.List) string {
 	switch l.Relationship {
 	case schema.Set:
@@ -136,7 +136,7 @@ func describe(l *schema.List) string {
 		tag := "map"
 		for _, key := range l.Keys {
 			tag += "," + key.Name
-			// OpenAPI has the zero of required keys as a default.
+			// In OpenAPI, required keys have their zero value as default.
 			if text := key.Default.JSON(); !key.Default.IsAbsent() && text != `""` && text != "0" {
 				tag += "=" + key.Default.Text()
 			}
@@ -146,7 +146,7 @@ func describe(l *schema.List) string {
 	return ""
 }
 
-// withoutZero removes empty defaults of keys from a tag, which some types declare.
+// withoutZero removes empty defaults of keys, which some Go types declare, from a struct tag.
 func withoutZero(tag string) string {
 	keys := strings.Split(tag, ",")
 	for i := range keys {
