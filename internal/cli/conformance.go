@@ -241,16 +241,16 @@ func (f conformanceFlags) writeReports(report *applytest.Report) error {
 }
 
 // writeStoppedReports replaces the report files, which may contain the results of an earlier run, with reports that state
-// why no script ran. It returns why, joined with errors of writing.
-func (f conformanceFlags) writeStoppedReports(why error) error {
-	stopped := &applytest.Report{Stopped: why.Error()}
-	if exit := (*exitError)(nil); errors.As(why, &exit) {
+// reason, the error because of which no script ran. It returns reason, joined with errors of writing.
+func (f conformanceFlags) writeStoppedReports(reason error) error {
+	stopped := &applytest.Report{Stopped: reason.Error()}
+	if exit := (*exitError)(nil); errors.As(reason, &exit) {
 		stopped.Stopped = exit.err.Error()
 	}
 	if err := f.writeReports(stopped); err != nil {
-		return errors.Join(why, err)
+		return errors.Join(reason, err)
 	}
-	return why
+	return reason
 }
 
 func writeReport(report *applytest.Report, name string) error {

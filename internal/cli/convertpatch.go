@@ -151,11 +151,11 @@ func mergePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) 
 	return f.print(stdout, args[0], merged, merged)
 }
 
-// print prints made, the patch or the merged object. With -o name, it prints only the name of object, which was read from
+// print prints result, the patch or the merged object. With -o name, it prints only the name of object, which was read from
 // the named file.
-func (f patchFlags) print(stdout io.Writer, file string, object, made document.Value) error {
+func (f patchFlags) print(stdout io.Writer, file string, object, result document.Value) error {
 	if f.output.format != "name" {
-		return f.output.print(stdout, made)
+		return f.output.print(stdout, result)
 	}
 	named := manifest{doc: object}.unresolvedTarget()
 	if named.kind.Name == "" || named.name == "" {
@@ -166,7 +166,7 @@ func (f patchFlags) print(stdout io.Writer, file string, object, made document.V
 }
 
 // checkSameKind returns an error if a document differs from docs[1], the object, in apiVersion or kind. names are the file
-// names of docs. It skips empty documents, which stand for an absent object.
+// names of docs. It skips empty documents, which mean that the object does not exist.
 func checkSameKind(names []string, docs []document.Value) error {
 	object := docs[1]
 	if err := checkMap(names[1], object); err != nil {

@@ -52,7 +52,7 @@ func severityNames() (names []string) {
 	return names
 }
 
-// lintFinding is a finding with the file of its definition.
+// lintFinding is a finding with the name of the file that contains the definition.
 type lintFinding struct {
 	File string `json:"file"`
 	crdlint.Finding

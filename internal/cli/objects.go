@@ -80,8 +80,8 @@ func preferredKinds(kinds []cluster.Kind, clusterScoped bool) []cluster.Kind {
 	return preferred
 }
 
-// findKinds returns the kinds for names, which is TYPE[,TYPE…]. A type may be a category, which stands for all of its kinds
-// at their preferred versions.
+// findKinds returns the kinds for names, which is TYPE[,TYPE…]. A type may be a category, which selects all of its kinds at
+// their preferred versions.
 func findKinds(ctx context.Context, c *cluster.Cluster, names string) ([]cluster.Kind, error) {
 	var kinds []cluster.Kind
 	for name := range strings.SplitSeq(names, ",") {

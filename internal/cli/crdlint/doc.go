@@ -1,5 +1,5 @@
-// Package crdlint finds the list and map topologies of CustomResourceDefinitions with which Server-Side Apply loses or
-// blocks writes of its users.
+// Package crdlint finds the list types and map types of CustomResourceDefinitions because of which appliers overwrite
+// each other's fields or conflict.
 //
 // [Lint] reads one definition, without a server. It visits the schema of every served version and applies the rules of
 // rules.go to each list and map. A topology of one version that another version does not have is reported as well,

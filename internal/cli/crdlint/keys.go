@@ -9,9 +9,9 @@ import (
 // keyNames are the names of properties that usually identify an item, from the most to the least likely.
 var keyNames = []string{"name", "id", "uid", "key", "type", "topologyKey", "containerPort", "port", "host", "path", "mountPath", "devicePath", "ip"}
 
-// suggestKeys returns the properties of an item that can be its keys: a required one with a usual name, or else an
-// optional one with the name "name", or else the only required scalar. For a port, it adds a protocol with a default.
-// It returns nil if no property identifies an item.
+// suggestKeys returns the properties of an item that can be its list map keys: a required property in keyNames; if
+// there is none, the property "name"; if there is none, the only required scalar. For a port, it adds the property
+// protocol if that is required or has a default. It returns nil if no property identifies an item.
 func suggestKeys(items document.Value) []string {
 	properties := items.Get("properties")
 	usable := func(name string) bool {

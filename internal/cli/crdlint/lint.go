@@ -8,27 +8,27 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Severity is the weight of a finding.
+// Severity is the severity of a finding.
 type Severity string
 
-// The severities, from the lightest to the heaviest. A Note names a topology that is right in some designs. A Warning
-// names one that makes independent appliers conflict or overwrite each other. An Error names one that kube-apiserver
-// rejects or with which two applied items have the same identity.
+// The severities, in ascending order. A Note is about a topology that is correct in some designs. A Warning is about a
+// topology with which independent appliers conflict or overwrite each other. An Error is about a topology that
+// kube-apiserver rejects, or with which two applied items have the same identity.
 const (
 	Note    Severity = "note"
 	Warning Severity = "warning"
 	Error   Severity = "error"
 )
 
-// Severities lists all severities, from the lightest to the heaviest.
+// Severities lists all severities in ascending order.
 var Severities = []Severity{Note, Warning, Error}
 
-// AtLeast reports whether s is as heavy as limit, or heavier.
+// AtLeast reports whether s is limit or more severe than limit.
 func (s Severity) AtLeast(limit Severity) bool {
 	return slices.Index(Severities, s) >= slices.Index(Severities, limit)
 }
 
-// Finding is one topology that hurts appliers.
+// Finding is a list type or map type with which appliers conflict or overwrite each other.
 type Finding struct {
 	// Definition is the name of the CustomResourceDefinition, Version the version of the schema.
 	Definition string `json:"definition"`
@@ -55,7 +55,7 @@ func Lint(definition document.Value) ([]Finding, error) {
 	var versions []topologies
 	for i, version := range definition.Lookup("spec", "versions").Items() {
 		if served := version.Get("served"); served.Kind() == document.Bool && !served.Bool() {
-			continue // no applier can write at this version
+			continue // the version is not served, so no applier can write at it
 		}
 		v := &visitor{
 			name: definition.Lookup("metadata", "name").Text(), version: version.Get("name").Text(), topologies: topologies{},

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// definition returns a definition with one version for each list of properties of spec.
+// definition returns a CustomResourceDefinition with one version per argument, which contains the properties of spec as YAML.
 func definition(t *testing.T, properties ...string) document.Value {
 	t.Helper()
 	text := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: shops.example.com}, spec: {versions: [`
@@ -23,7 +23,7 @@ func definition(t *testing.T, properties ...string) document.Value {
 	return doc
 }
 
-// TestRules checks that each rule reports the topology that it is for, and that the corrected topology has no findings.
+// TestRules checks that each rule reports its topology, and that the corrected topology has no findings.
 func TestRules(t *testing.T) {
 	const keyed = `x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name]`
 	for _, test := range []struct{ name, properties, want string }{

@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// maxAtomicProperties is the number of properties up to which an atomic struct is taken for one value, such as a
-// reference or a quantity with a unit, that one manager writes as a whole.
+// maxAtomicProperties is the maximum number of properties of an atomic struct that is not reported, because it
+// probably is one value, such as a reference or a quantity with a unit.
 const maxAtomicProperties = 4
 
 func (v *visitor) withoutSchema(n node) {
@@ -28,7 +28,7 @@ func (v *visitor) statusSubresource(version document.Value, root node) {
 	}
 }
 
-// list applies the rules of lists.
+// list applies the rules for lists.
 func (v *visitor) list(n node) {
 	items := n.schema.Get("items")
 	if n.inAtomic {
@@ -49,7 +49,7 @@ func (v *visitor) list(n node) {
 	}
 }
 
-// ineffective reports a list type in an atomic list or map.
+// ineffective reports a list type that has no effect, because the list is inside of an atomic list or map.
 func (v *visitor) ineffective(n node) {
 	if t := listType(n.schema); t == "map" || t == "set" {
 		v.report(n, "topology-in-atomic", Note,
@@ -110,7 +110,7 @@ func (v *visitor) set(n node, items document.Value) {
 	}
 }
 
-// keyedList applies the rules of lists of type map.
+// keyedList applies the rules for lists of type map.
 func (v *visitor) keyedList(n node, items document.Value) {
 	keys := n.schema.Get("x-kubernetes-list-map-keys")
 	if keys.Len() == 0 {
@@ -127,7 +127,7 @@ func (v *visitor) keyedList(n node, items document.Value) {
 	}
 }
 
-// key applies the rules of one key of a list of type map.
+// key applies the rules for one key of a list of type map.
 func (v *visitor) key(n node, items document.Value, name string) {
 	property := items.Get("properties").Get(name)
 	at := n
@@ -160,7 +160,7 @@ func (v *visitor) key(n node, items document.Value, name string) {
 	}
 }
 
-// mapOrStruct applies the rules of objects.
+// mapOrStruct applies the rules for maps and structs.
 func (v *visitor) mapOrStruct(n node) {
 	properties := n.schema.Get("properties")
 	if n.inAtomic {
@@ -182,7 +182,7 @@ func (v *visitor) mapOrStruct(n node) {
 	}
 }
 
-// isSelector reports whether a field is a selector by its name. The entries of a selector are valid only together.
+// isSelector reports whether the name of a field is that of a selector. The entries of a selector are valid only together.
 func isSelector(field path) bool {
 	name := strings.ToLower(lastField(field))
 	return strings.HasSuffix(name, "selector") || name == "matchlabels"
@@ -204,7 +204,7 @@ func isRequired(schema document.Value, name string) bool {
 	return false
 }
 
-// keyedFix describes how a list becomes a list of type map with the keys.
+// keyedFix returns the advice to change a list to a list of type map with the given keys.
 func keyedFix(items document.Value, keys []string) string {
 	fix := fmt.Sprintf("add x-kubernetes-list-type: map and x-kubernetes-list-map-keys: [%s]", strings.Join(keys, ", "))
 	optional := slices.DeleteFunc(slices.Clone(keys), func(key string) bool {

@@ -29,12 +29,12 @@ type visitor struct {
 	topologies    topologies
 }
 
-// node is a schema object with its surroundings.
+// node is a schema object with its paths and the effect of the enclosing lists and maps.
 type node struct {
 	schema document.Value
 	// at is the path of the schema object in the definition, field the path of its values in an object.
 	at, field path
-	// inAtomic means that an enclosing list or map is atomic, so that the topology of this one has no effect.
+	// inAtomic means that an enclosing list or map is atomic, so the topology of the schema object has no effect.
 	inAtomic bool
 }
 
