@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// probe checks whether s has a capability. missing is "" if s has the capability, and states why not if s lacks it. err
+// probe checks whether s has a capability. missing is the reason if s lacks the capability, and "" if s has it. err
 // reports that the probe itself failed.
 type probe func(ctx context.Context, s *server) (missing string, err error)
 

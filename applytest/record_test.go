@@ -79,8 +79,8 @@ causes:
 	}
 }
 
-// TestRecordKeepsForms checks that recording does not change matching expectations, and replaces mismatching
-// expectations in the syntax that the script uses.
+// TestRecordKeepsForms checks that recording does not change matching expectations, and writes new values of
+// mismatching expectations in the syntax of the script.
 func TestRecordKeepsForms(t *testing.T) {
 	const head = "It works.\n-- step --\nGET configmaps/shared\n"
 	for _, test := range []struct{ name, before, after string }{

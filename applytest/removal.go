@@ -38,7 +38,7 @@ func (s *server) remove(ctx context.Context, path string) {
 	}
 }
 
-// addPending adds the object at path, which has not been deleted yet, to s.pending. reason is the reason why not.
+// addPending adds the object at path, which has not been deleted yet, to s.pending. reason is the error of the deletion.
 func (s *server) addPending(path string, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

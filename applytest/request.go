@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// verb is the first word of a request line, such as APPLY, and the HTTP request that it stands for.
+// verb is the first word of a request line, such as APPLY, and the HTTP request that it sends.
 type verb struct {
 	method    string
 	mediaType string // mediaType is the default Content-Type of the body

@@ -25,7 +25,7 @@ type Attributes struct {
 	DryRun          bool
 	// Object is the object that the write would store, at the API version of the request, with defaults, and without
 	// managedFields and resourceVersion. It is absent for Delete. Mutating plugins assign it. OldObject is the stored object
-	// in the same form. It is absent for Create.
+	// at the same version, also without managedFields and resourceVersion. It is absent for Create.
 	Object, OldObject document.Value
 	// Reader reads other objects.
 	Reader Reader

@@ -91,8 +91,8 @@ func (c *Catalog) Serve(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// isGetOnly reports whether the document at the path address supports only GET. As in Kubernetes, all documents that are not
-// restricted to GET are served for every method.
+// isGetOnly reports whether the document at the path address supports only GET. As in Kubernetes, all other documents are
+// served for every method.
 func isGetOnly(address string) bool {
 	version := strings.HasPrefix(address, "/apis/") && strings.Count(address, "/") == 3
 	return version || address == "/api" || strings.HasPrefix(address, "/api/") || address == "/version"

@@ -23,7 +23,7 @@ func describe(t reflect.Type) func(field string) string {
 }
 
 // undocumented contains descriptions of types and fields that SwaggerDoc does not describe. The keys of the inner maps are the
-// JSON names of fields; "" stands for the type itself.
+// JSON names of fields; the key "" is the type itself.
 var undocumented = map[reflect.Type]map[string]string{
 	reflect.TypeFor[resource.Quantity](): {"": "A quantity: a decimal number with an optional suffix. The suffixes n, u, m, k, M, G, T, P and E " +
 		"are powers of 1000, Ki, Mi, Gi, Ti, Pi and Ei powers of 1024; a decimal exponent such as e3 is supported, too. It may be a " +

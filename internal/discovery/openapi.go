@@ -101,12 +101,12 @@ func (s *snapshot) serveOpenAPI3(w http.ResponseWriter, r *http.Request, name st
 	p.send(w, r)
 }
 
-// document3 returns the OpenAPI v3 document with the given name: as JSON if form is the media type of JSON, as protobuf if it
-// is not.
-func (s *snapshot) document3(name, form string) (*page, error) {
+// document3 returns the OpenAPI v3 document with the given name: as JSON if mediaType is that of JSON, and otherwise as
+// protobuf.
+func (s *snapshot) document3(name, mediaType string) (*page, error) {
 	hash := s.documentHash(name)
 	document, err := s.cache.page(name, hash, func() (*page, error) { return s.buildDocument3(name, hash) })
-	if err != nil || form == mediaJSON {
+	if err != nil || mediaType == mediaJSON {
 		return document, err
 	}
 	return s.cache.page(name+protoSuffix, hash, func() (*page, error) {

@@ -16,8 +16,8 @@ var (
 	dryRun   = Request{Group: "apps", Version: "v1", Resource: "deployments", Subresource: "status", Scope: ResourceScope, Verb: Put, DryRun: DryRunAll}
 )
 
-// labels returns the labels with the given names in the form that page.series expects. A name of the form name=value replaces
-// the value in the request.
+// labels returns the labels with the given names in the notation of page.series. A name NAME=VALUE replaces the value in the
+// request.
 func (r Request) labels(names ...string) string {
 	values := map[string]string{
 		"component": "apiserver", "dry_run": string(r.DryRun), "group": r.Group, "resource": r.Resource, "scope": string(r.Scope),

@@ -51,7 +51,7 @@ func (p page) series(t *testing.T, name, labels string) *dto.Metric {
 	return nil
 }
 
-// labelText returns the labels of a series in the form that page.series expects.
+// labelText returns the labels of a series in the notation of page.series.
 func labelText(series *dto.Metric) string {
 	var labels []string
 	for _, label := range series.GetLabel() {

@@ -76,7 +76,7 @@ func TestReload(t *testing.T) {
 				defer close(done)
 				followers.Wait()
 			}()
-			for isDone := false; !isDone; { // repeats the write: a watch that fails loses the bookmark that follows it
+			for isDone := false; !isDone; { // repeats the write, because a watch that fails may lose the bookmark that the write causes
 				put(t, c, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`))
 				select {
 				case <-done:

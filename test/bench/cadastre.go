@@ -43,7 +43,7 @@ func topology(kind *fixture.Kind) (*schema.Type, error) {
 	return t, nil
 }
 
-// convertSchema converts upstream, a schema of structured-merge-diff, to Cadastre's form. It caches the result by the
+// convertSchema converts upstream, a schema of structured-merge-diff, to Cadastre's schema. It caches the result by the
 // pointer upstream, because the schema of the built-in kinds is large.
 func convertSchema(upstream *smdschema.Schema) (*schema.Schema, error) {
 	if types, ok := convertedSchemas.Load(upstream); ok {

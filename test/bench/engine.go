@@ -12,13 +12,13 @@ type Engine interface {
 	Update(live, updated Input, manager string) ([]byte, error)
 }
 
-// Input is a text in two forms, bytes and string, so that each engine can use the form that it does not have to copy.
+// Input is a text as bytes and as string, so that each engine can use the type that it does not have to copy.
 type Input struct {
 	Bytes []byte
 	Text  string
 }
 
-// NewInput returns the bytes in both forms.
+// NewInput returns an Input with the given text.
 func NewInput(bytes []byte) Input { return Input{bytes, string(bytes)} }
 
 // upstream adapts structured-merge-diff to Engine.

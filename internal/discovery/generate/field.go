@@ -25,8 +25,8 @@ func parseMarkers(doc *ast.CommentGroup) map[string][]string {
 	return markers
 }
 
-// mergeWords returns the words for markers.txt that stand for the markers that define how a type or field merges, such as
-// list=map for +listType=map.
+// mergeWords returns the words in markers.txt for the markers of list types and map types, such as list=map for
+// +listType=map.
 func mergeWords(markers map[string][]string) (words []string) {
 	for _, marker := range []struct{ name, word string }{
 		{"listType", "list="}, {"listMapKey", "key="}, {"mapType", "map="}, {"structType", "map="},

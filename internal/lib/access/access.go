@@ -2,8 +2,8 @@
 // document and fieldset.
 //
 // A public package registers its implementation of an interface of this package when it is initialized; the internal
-// package, which imports the public one, retrieves it. The type parameters stand for the types of the public package,
-// which this package can't import. docs/decisions/0001-internal-access.md explains the reasons.
+// package, which imports the public one, retrieves it. The type parameters of the interfaces are types of the public
+// package, which this package can't import. docs/decisions/0001-internal-access.md explains the reasons.
 package access
 
 // AnyItem is the path element that matches every item of a list, in a path of values that stay unparsed.

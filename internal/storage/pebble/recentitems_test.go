@@ -104,8 +104,8 @@ func TestWriteSeen(t *testing.T) {
 		conflict bool
 	}{
 		{0, true},
-		{first - 1, true}, // Seen precedes the write of a, so a is looked up
-		{first, false},    // a false claim, which succeeds because a is not looked up
+		{first - 1, true}, // Seen precedes the write of a, so the committer looks a up
+		{first, false},    // a wrong Seen: the commit succeeds, because the committer does not look a up
 	} {
 		_, err := s.Commit(t.Context(), storage.Write{Key: "a", Seen: test.seen, Value: []byte("2")})
 		if conflict := err != nil; conflict != test.conflict {

@@ -56,7 +56,7 @@ func (w *watcher) Next(ctx context.Context) (storage.Batch, error) {
 			events = w.appendMatching(events, c.events)
 			w.after = c.revision
 		}
-		// A watcher that reaches the end of the past reports that progress without waiting for the progress interval.
+		// When a watcher first reaches the end of the history, it reports progress without waiting for the progress interval.
 		first := len(commits) == 0 && !w.caughtUp
 		w.caughtUp = w.caughtUp || first
 		if len(events) > 0 || w.progressIsDue() || first && w.after > w.reported {

@@ -15,8 +15,8 @@ const (
 	operationUpdate = "Update"
 )
 
-// managed contains the managedFields of an object in the form of structured-merge-diff: field sets by manager
-// identifier.
+// managed contains the managedFields of an object as structured-merge-diff represents them: field sets by
+// manager identifier.
 type managed struct {
 	fields fieldpath.ManagedFields
 	times  map[string]string

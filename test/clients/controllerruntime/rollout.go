@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// rolloutReconciler sets the status of every Deployment to rolled out, in place of the Deployment controller.
+// rolloutReconciler replaces the Deployment controller: it reports all replicas of every Deployment as ready.
 type rolloutReconciler struct{ client client.Client }
 
 func (r *rolloutReconciler) register(manager ctrl.Manager) error {

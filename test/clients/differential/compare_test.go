@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestCompare checks that two Cadastre servers do not differ, and that a server with a modified response does, for each
-// part of a response.
+// TestCompare checks that two Cadastre servers do not differ, and that a server whose responses are modified in one part
+// does, for each part of a response.
 func TestCompare(t *testing.T) {
 	servers := Servers{
 		KubeAPIServer: cadastretest.Start(t, cadastretest.WithoutControllers()),

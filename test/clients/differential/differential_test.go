@@ -184,7 +184,7 @@ func TestComplaintKinds(t *testing.T) {
 	}
 }
 
-// TestStateAfter checks that writes are counted from the creation of the object, or from the last update of its status.
+// TestStateAfter checks that stateAfter counts the writes since the creation of the object or the last update of its status.
 func TestStateAfter(t *testing.T) {
 	object := parsed(t, "metadata: {name: a}")
 	steps := []struct {

@@ -101,8 +101,8 @@ func TestRespelled(t *testing.T) {
 	}
 }
 
-// TestRemovesResetFields checks that only fields of managed fields entries count which were written at the other
-// endpoint than the request, and at another API version.
+// TestRemovesResetFields checks that removesResetFields considers only managed fields entries that were written at
+// another endpoint and another API version than the request.
 func TestRemovesResetFields(t *testing.T) {
 	const group = "differential.example.com"
 	before := "carol Apply " + group + "/v1beta1 status: .status.a\nbob Update " + group + "/v1: .spec.a\n"
@@ -152,7 +152,7 @@ func TestAllowNoOp(t *testing.T) {
 	}
 }
 
-// TestMayEmptyContainer checks that only removals from a list or map within a list item count.
+// TestMayEmptyContainer checks that mayEmptyContainer considers only removals from a list or map within a list item.
 func TestMayEmptyContainer(t *testing.T) {
 	for patch, want := range map[string]bool{
 		"[{op: remove, path: /subsets/0/addresses/0}]":                                               true,
@@ -171,7 +171,7 @@ func TestMayEmptyContainer(t *testing.T) {
 	}
 }
 
-// TestIncrementsGenerationWithoutChange checks that only an incremented generation without a change of the spec counts,
+// TestIncrementsGenerationWithoutChange checks that an incremented generation is detected only if the spec is unchanged,
 // and only for certain kinds.
 func TestIncrementsGenerationWithoutChange(t *testing.T) {
 	before := parsed(t, `{kind: NetworkPolicy, metadata: {generation: 4, labels: {x: "1"}}, spec: {x: 1}}`)
@@ -192,7 +192,7 @@ func TestIncrementsGenerationWithoutChange(t *testing.T) {
 	}
 }
 
-// TestViewAt checks that only the annotations of autoscaling/v1 are removed, and only at autoscaling/v2.
+// TestViewAt checks that viewAt removes only the annotations of autoscaling/v1, and only at autoscaling/v2.
 func TestViewAt(t *testing.T) {
 	const metrics = `autoscaling.alpha.kubernetes.io/metrics: "[]"`
 	for object, want := range map[string]string{
@@ -210,8 +210,8 @@ func TestViewAt(t *testing.T) {
 	}
 }
 
-// TestAppliedAtOtherVersion checks that only entries of the applying field manager count which it applied at the
-// endpoint of the request and at another API version.
+// TestAppliedAtOtherVersion checks that isAppliedAtOtherVersion considers only Apply entries of the request's
+// field manager at the endpoint of the request and at another API version.
 func TestAppliedAtOtherVersion(t *testing.T) {
 	applied := Step{Verb: "APPLY", Manager: "bob", Address: "autoscaling/v2 horizontalpodautoscalers/shared"}
 	for owners, want := range map[string]bool{
@@ -257,7 +257,7 @@ func TestChangesMetrics(t *testing.T) {
 	}
 }
 
-// TestLosesEmptied checks that only a map or list counts that existed before the request and was removed by it.
+// TestLosesEmptied checks that losesEmptiedContainer considers only maps and lists that the request has removed.
 func TestLosesEmptied(t *testing.T) {
 	const owned = "alice Update autoscaling/v1: .metadata.annotations .spec.maxReplicas"
 	before := parsed(t, `{metadata: {annotations: {x: "1"}}}`)
@@ -278,7 +278,7 @@ func TestLosesEmptied(t *testing.T) {
 	}
 }
 
-// TestTestsNull checks that only test operations count, with a null at any depth of their value.
+// TestTestsNull checks that testsNull considers only test operations, and finds a null at any depth of their value.
 func TestTestsNull(t *testing.T) {
 	for patch, want := range map[string]bool{
 		`[{op: add, path: /a, value: null}, {op: test, path: /a, value: {c: null}}]`: true,

@@ -23,7 +23,7 @@ type Options struct {
 	NoShrink bool
 	// Found is called with each difference of a new kind. Its history is shrunk unless NoShrink is set.
 	Found func(Finding) error
-	// Lost is called with each difference that was not reproducible.
+	// Lost is called with each finding whose difference was not reproducible.
 	Lost func(Finding)
 	// Progress is called after every batch.
 	Progress func(Progress)

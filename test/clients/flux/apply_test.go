@@ -185,8 +185,8 @@ func TestIgnoredDrift(t *testing.T) {
 	}
 }
 
-// TestPrune checks that Flux deletes the objects that it owns by its labels, but neither objects without these labels
-// nor objects that disable pruning.
+// TestPrune checks that Flux deletes the objects that have its labels, but neither objects without these labels nor
+// objects that disable pruning.
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	f := start(t)

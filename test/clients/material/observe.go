@@ -22,7 +22,7 @@ const timeout = time.Minute
 // Unchanged is the result of a second apply that did not change the object.
 const Unchanged = "unchanged"
 
-// Observation is a response of a server, in a form that can be compared between servers.
+// Observation is a response of a server, normalized so that responses of different servers can be compared.
 type Observation struct {
 	Name    string // describes the request
 	Outcome string // a summary of the response

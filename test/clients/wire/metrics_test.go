@@ -28,7 +28,7 @@ func (s server) series(t *testing.T) map[string]float64 {
 	return all
 }
 
-// increase is the amount by which the requests of TestMetrics must increase a series.
+// increase is a series and the amount by which the requests of TestMetrics must increase it.
 type increase struct {
 	name, labels string
 	by           float64

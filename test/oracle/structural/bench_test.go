@@ -64,7 +64,7 @@ func withoutRules(v any) any {
 }
 
 // BenchmarkRoute reads, defaults and validates a valid HTTPRoute, with Cadastre and with kube-apiserver. Each starts
-// from its own in-memory form of the object.
+// from its own in-memory representation of the object.
 func BenchmarkRoute(b *testing.B) {
 	schema := gatewaySchema(b, "HTTPRoute")
 	plain := jsonText(withoutRules(schema.ToGo()))

@@ -1,5 +1,5 @@
 // Package structural compares internal/api/crd/structural with kube-apiserver's code for custom resources, on random
-// schemas, random objects, random updates. It is a separate module because of the dependencies of that code.
+// schemas, objects and updates. It is a separate module because of the dependencies of that code.
 //
 // Run it with `make oracle-structural`; ORACLE='-seed 7 -schemas 5000' passes flags. Schemas that kube-apiserver
 // rejects are skipped.

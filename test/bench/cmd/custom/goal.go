@@ -8,7 +8,7 @@ import (
 
 // Bounds of the goals.
 const (
-	// tenth is the maximum of Cadastre's cost divided by kube-apiserver's.
+	// tenth is the maximum of Cadastre's cost divided by kube-apiserver's cost.
 	tenth = 0.1
 	// maxEventDelay is the maximum 99th percentile of the time from the response to a write until its event is received, in
 	// seconds.

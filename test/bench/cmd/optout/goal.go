@@ -13,7 +13,7 @@ const (
 	mixedCost = 1.05
 	// lowerBoundCost is the maximum CPU time of an event to many watchers, divided by that of the lower bound.
 	lowerBoundCost = 1.5
-	// kubeAPIServerCost is the maximum CPU time of a protobuf or CBOR response, divided by kube-apiserver's.
+	// kubeAPIServerCost is the maximum CPU time of a protobuf or CBOR response, divided by that of kube-apiserver.
 	kubeAPIServerCost = 1.0 / 3
 	// minDroppedShare is the minimum share of the bytes of managedFields that must be omitted. The brackets and commas
 	// around managedFields are about 1%.
