@@ -98,5 +98,5 @@ func TestRejectedTakeOver(t *testing.T) {
 	c.apply(configMaps+"/c?takeOver=client-side-apply&takeOver=client-side-apply", "m", configMap("c")).want(400, "takeOver: expected client-side-apply")
 	c.call("POST", configMaps+"?takeOver=client-side-apply", configMap("c")).want(400, "takeOver: expected an apply")
 	c.call("PATCH", configMaps+"/c?takeOver=client-side-apply", `{}`, "Content-Type: "+mergeType).want(400, "takeOver: expected an apply")
-	c.apply(deployments+"/d/status?takeOver=client-side-apply", "m", `{}`).want(400, "received one to its status")
+	c.apply(deployments+"/d/status?takeOver=client-side-apply", "m", `{}`).want(400, "received an apply to its subresource status")
 }

@@ -49,7 +49,7 @@ func (q *request) authenticate() error {
 	return err
 }
 
-// authorize returns a 403 unless the user may make the request.
+// authorize returns a 403 unless the user is authorized to make the request.
 func (q *request) authorize() error {
 	if q.isAlwaysAllowed() {
 		return nil
@@ -101,9 +101,9 @@ func (q *request) setSelectors(a *rbac.Attributes) {
 	}
 }
 
-// nameInSelector returns NAME of the field selector metadata.name=NAME, "" if there is no such selector. Authorization uses it
-// as the name of the object, so a role that allows only one object by resourceNames also allows clients to list and watch that
-// object. As in Kubernetes, it is not called for deletecollection, which such a role must not allow.
+// nameInSelector returns NAME of the field selector metadata.name=NAME, "" if there is no such selector. The authorizer uses
+// NAME as the name of the object, so that a role with resourceNames also permits clients to list and watch the named object.
+// As in Kubernetes, the name in the selector of a deletecollection is not used.
 func (q *request) nameInSelector() string {
 	text := q.query().Get("fieldSelector")
 	if text == "" {

@@ -75,10 +75,10 @@ func (q *request) defaultBodyKind() schema.GroupVersionKind {
 // maxPreallocatedBody is the maximum Content-Length, in bytes, for which memory is allocated before the body arrives.
 const maxPreallocatedBody = 256 << 10
 
-// readText reads the body. It returns a 413 if the body exceeds Limits.MaxBodyBytes.
+// readText reads the body without decoding it. It returns a 413 if the body exceeds Limits.MaxBodyBytes.
 func (q *request) readText() (string, error) {
 	limit := q.h.Limits.MaxBodyBytes
-	// The timeout keeps a slow client from occupying the server for long, even if its body is rejected.
+	// The timeout also limits the time for reading and discarding a body that is too large.
 	timeout := newIOTimeout(q.h.Limits.RequestTimeout, http.NewResponseController(&q.w).SetReadDeadline)
 	timeout.start()
 	defer timeout.stop()
@@ -91,7 +91,7 @@ func (q *request) readText() (string, error) {
 		if _, err := io.ReadFull(q.r.Body, b); err != nil {
 			return "", bodyReadError(err)
 		}
-		return unsafe.String(unsafe.SliceData(b), len(b)), nil // the string may share the memory of b, because b is not modified after this
+		return unsafe.String(unsafe.SliceData(b), len(b)), nil // the string shares the memory of b, which is not modified any more
 	}
 	b, err := io.ReadAll(io.LimitReader(q.r.Body, limit+1))
 	switch {

@@ -49,8 +49,7 @@ type coalescingConn struct {
 }
 
 const (
-	// coalesceBytes is the minimum size, in bytes, at which Write sends the buffer itself instead of leaving it to another
-	// goroutine.
+	// coalesceBytes is the minimum size, in bytes, at which Write sends the buffer in its own goroutine.
 	coalesceBytes = 16 << 10
 	// maxBufferBytes is the maximum size, in bytes, of the buffer while the previous buffer is being sent.
 	maxBufferBytes = 64 << 10
@@ -98,7 +97,7 @@ func (c *coalescingConn) writeError() error {
 	return c.err
 }
 
-// sendScheduled sends the buffer, unless another goroutine is sending it.
+// sendScheduled is the goroutine that Write starts. It sends the buffer, unless another goroutine is sending it.
 func (c *coalescingConn) sendScheduled() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,8 +107,8 @@ func (c *coalescingConn) sendScheduled() {
 	}
 }
 
-// send sends the buffer and then last, and all data that is added to the buffer during that time. The caller holds the lock,
-// which send releases while it writes to the connection.
+// send sends the buffer and then last, until no data is left that Write adds meanwhile. The caller holds the lock, which send
+// releases while it writes to the connection.
 func (c *coalescingConn) send(last []byte) {
 	c.sending = true
 	for c.err == nil && len(c.buffer)+len(last) > 0 {
@@ -162,7 +161,7 @@ func (c *coalescingConn) SetDeadline(t time.Time) error {
 	return c.SetReadDeadline(t)
 }
 
-// Close closes the connection after the buffer has been sent, or after lingerTime. It does not wait for that.
+// Close returns at once. The connection is closed after the buffer has been sent, or after lingerTime.
 func (c *coalescingConn) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

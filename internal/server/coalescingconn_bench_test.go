@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// BenchmarkWriteCoalescing measures requests of eight clients over HTTP/2 with and without write coalescing. The reported CPU
-// time per request is that of clients and server together.
+// BenchmarkWriteCoalescing measures requests of eight clients over HTTP/2 with and without write coalescing. It reports the
+// CPU time of clients and server per request.
 func BenchmarkWriteCoalescing(b *testing.B) {
 	body := []byte(`{"filler":"` + strings.Repeat("x", 3000) + `"}`)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -49,7 +49,7 @@ func TestCoalescingKeepsOrder(t *testing.T) {
 				t.Errorf("write %d: Write() = %d, %v; want %d, nil", i, n, err, len(part))
 			}
 		}
-		if err := here.SetWriteDeadline(time.Now()); err != nil { // crypto/tls sets such a deadline before it closes the connection
+		if err := here.SetWriteDeadline(time.Now()); err != nil { // crypto/tls sets a deadline in the past before it closes the connection
 			t.Error(err)
 		}
 		if err := here.Close(); err != nil {
@@ -141,9 +141,9 @@ func TestCoalescingFails(t *testing.T) {
 // failingConn is a connection whose Write blocks until the test sends the error that Write returns.
 type failingConn struct {
 	net.Conn
-	writing chan struct{} // Write sends a value to it when it is called
-	fail    chan error    // Write returns the error that it receives from it
-	closed  chan struct{} // Close closes it
+	writing chan struct{} // Write sends a value when it is called
+	fail    chan error    // Write returns the error that it receives from this channel
+	closed  chan struct{} // Close closes this channel
 }
 
 func (c *failingConn) Write([]byte) (int, error) {
@@ -159,7 +159,7 @@ func (c *failingConn) Close() error {
 }
 
 // TestCoalescingClosesAfterFailure checks that, after a write to the connection has failed, Write returns an error, and Close
-// closes the connection although the buffer was not sent.
+// closes the connection even though the buffer was not sent.
 func TestCoalescingClosesAfterFailure(t *testing.T) {
 	conn := &failingConn{writing: make(chan struct{}), fail: make(chan error), closed: make(chan struct{})}
 	g := newCoalescingConn(conn)

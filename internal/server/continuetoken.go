@@ -28,7 +28,7 @@ const (
 	latestRevision  = -1
 )
 
-// newContinue returns the encoded token of the page that follows a page of a list. The page must not be empty.
+// newContinue returns the encoded token of the page after list, which must not be empty.
 func newContinue(list watchcache.List) string {
 	return continueToken{continueVersion, int64(list.Revision), list.Objects[len(list.Objects)-1].Key()}.String()
 }
@@ -62,8 +62,8 @@ func parseContinue(o listOptions, kind string) (after string, f watchcache.Fresh
 	return t.After, watchcache.Exactly(storage.Revision(t.Revision)), nil
 }
 
-// expiredContinue returns the 410 for a continue token whose revision was compacted. The Status contains a new token with which
-// the client can continue the list after the same key at the latest revision.
+// expiredContinue returns the 410 for a continue token whose revision was compacted. The Status contains a new token with
+// which the client can continue after the key of the expired token, at the latest revision.
 func expiredContinue(after string) error {
 	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, " +
 		"or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - " +

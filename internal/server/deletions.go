@@ -21,7 +21,7 @@ func (q *request) delete() error {
 	if q.target.subresource != "" {
 		return q.methodNotAllowed()
 	}
-	view, err := q.negotiate() // most responses are a Status, which uses only the encoding of the view
+	view, err := q.negotiate() // a Status, which is most responses, uses only the encoding of view
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (q *request) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	shown, err := q.h.Objects.AllAt(deletion.Endpoint, p.Objects) // objects are converted before they are deleted, so that a failed conversion deletes nothing
+	shown, err := q.h.Objects.AllAt(deletion.Endpoint, p.Objects) // converted before the deletion, so that a failed conversion deletes nothing
 	if err != nil {
 		return err
 	}
@@ -131,9 +131,9 @@ func (q *request) readDeletion() (registry.Deletion, metav1.DeleteOptions, error
 	return d, o, nil
 }
 
-// rejectConditionHeaders returns a 400 for deletions with the headers If-Match or If-None-Match, which are not supported:
-// ignoring them would delete objects that the client wants to keep. If-Match: * is accepted, because the deletion of an object
-// that does not exist results in a 404 anyway.
+// rejectConditionHeaders returns a 400 for deletions with the headers If-Match or If-None-Match, which are not supported: if
+// they were ignored, the request would delete objects that do not match. If-Match: * is accepted, because the deletion of an
+// object that does not exist is a 404 anyway.
 func (q *request) rejectConditionHeaders() error {
 	match, noneMatch := q.r.Header.Get("If-Match"), q.r.Header.Get("If-None-Match")
 	if (match == "" || match == "*") && noneMatch == "" {

@@ -15,9 +15,9 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// selectCustomFields adds a field selector of a custom resource to a selection. The selector refers to selectable fields of the
-// objects at the requested version, and to their values at that version. The watch cache holds objects at their storage version,
-// so it evaluates only the requirements on name and namespace; s.Match evaluates the other requirements after conversion.
+// selectCustomFields adds a field selector of a custom resource to a selection. The selector selects by the selectable
+// fields, and by their values, at the requested version. The watch cache holds objects at their storage version, so it
+// evaluates only the requirements on name and namespace; s.Match evaluates the other requirements after conversion.
 // selectCustomFields returns a 400 for a field that is not selectable.
 func (q *request) selectCustomFields(s *watchcache.Selection, selector fields.Selector) error {
 	endpoint, err := q.endpoint()

@@ -36,11 +36,11 @@ type Options struct {
 	Catalog       *discovery.Catalog
 	Authenticator authenticator.Request
 	Authorizer    authorizer.Authorizer
-	// RBAC is the authorizer that must have observed a write of a role or binding before the response is sent.
+	// RBAC is the authorizer. The response to a write of a role or binding is sent after RBAC has observed the write.
 	RBAC     *rbac.Authorizer
 	Reviewer *rbac.Reviewer
-	// Admission is the informer of webhook and policy configurations, which must have observed a write of such a configuration
-	// before the response is sent. It is nil if the server supports neither webhooks nor policies.
+	// Admission is the informer of webhook and policy configurations. The response to a write of a configuration is sent after
+	// the informer has observed the write. Admission is nil if the server supports neither webhooks nor policies.
 	Admission *informer.Informer
 	Metrics   *metrics.Metrics
 	Log       *slog.Logger
@@ -50,9 +50,8 @@ type Options struct {
 	Handlers map[string]http.Handler
 	// Drop enables responses without managedFields for clients that request them (KEP-5958).
 	Drop bool
-	// Failure returns the error because of which the store rejects commits, and whether a restart of the server would clear that
-	// error. The error is nil if the store accepts commits. If the function itself is nil, the store is assumed to accept
-	// commits.
+	// Failure returns the error with which the store rejects commits, nil if it accepts commits, and reports whether a restart
+	// of the server would clear the error. If the function itself is nil, the store is assumed to accept commits.
 	Failure func() (clearedByRestart bool, err error)
 }
 
@@ -118,7 +117,7 @@ func (q *request) dispatch() error {
 	return q.serveResource()
 }
 
-// request is a request that is being served. One goroutine uses it, except for selectorFailure.
+// request is a request that is being served. Only one goroutine uses it, except for the field selectorFailure.
 type request struct {
 	h      *Handler
 	r      *http.Request
@@ -129,7 +128,7 @@ type request struct {
 	// extra is the handler in Options.Handlers that serves the path, nil if none does.
 	extra http.Handler
 	user  user.Info
-	// access holds the result of the method attributes, which overwrites it in each call.
+	// access holds the result of the last call of the method attributes.
 	access rbac.Attributes
 	// patchType is the media type of a patch, "" for other verbs.
 	patchType       types.PatchType

@@ -33,9 +33,9 @@ var checks = []check{
 	}},
 }
 
-// checkCommits fails if the store rejects commits, which it does from a disk failure until a restart. The readiness check then
-// fails in any case, although the server still serves reads. The liveness check fails only if a restart would clear the failure,
-// so that a supervisor restarts the server only then.
+// checkCommits fails if the store rejects commits, which it does from a disk failure until a restart. Then the readiness
+// check fails, although the server still serves reads. The liveness check fails only if a restart would clear the failure, so
+// that a supervisor does not restart the server otherwise.
 func (q *request) checkCommits() error {
 	if q.h.Failure == nil {
 		return nil
@@ -53,7 +53,7 @@ func (q *request) healthName() string {
 	return name
 }
 
-// isHealth reports whether a path is the path of all health checks, such as /livez, or of a single health check, such as
+// isHealth reports whether a path is the path of all health checks, such as /livez, or of one health check, such as
 // /livez/ping.
 func isHealth(path string) bool {
 	for _, name := range []string{"/healthz", "/livez", "/readyz"} {

@@ -21,7 +21,7 @@ type InProcess struct {
 
 	mu     sync.Mutex
 	active map[*exchange]struct{} // the exchanges whose handlers have not returned
-	// idle is nil before Stop is called. After that, it is closed when there are no active exchanges.
+	// idle is nil until Stop is called. Then it is closed when there are no active exchanges.
 	idle chan struct{}
 }
 
@@ -81,7 +81,7 @@ func (p *InProcess) Stop(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// add adds an exchange to the active ones. It returns false if Stop has been called.
+// add adds e to the active exchanges. It returns false if Stop has been called.
 func (p *InProcess) add(e *exchange) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *InProcess) add(e *exchange) bool {
 	return true
 }
 
-// remove removes an exchange from the active ones after its handler has returned.
+// remove removes e from the active exchanges after its handler has returned.
 func (p *InProcess) remove(e *exchange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -241,8 +241,8 @@ func (e *exchange) finish() {
 	e.changed.Broadcast()
 }
 
-// releaseClient makes RoundTrip return: the response if hasResponse is true, and e.err if it is false. It has no effect after
-// the first call. The caller holds the lock.
+// releaseClient makes RoundTrip return: the response if hasResponse is true, otherwise e.err. It has no effect after the
+// first call. The caller holds the lock.
 func (e *exchange) releaseClient(hasResponse bool) {
 	if e.isReleased {
 		return
@@ -254,7 +254,7 @@ func (e *exchange) releaseClient(hasResponse bool) {
 	close(e.released)
 }
 
-// error returns the error that ends reads of the response.
+// error returns the error of reads of the response after the last byte.
 func (e *exchange) error() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -293,7 +293,7 @@ func (e *exchange) sendHeader(code int) {
 	e.releaseClient(true)
 }
 
-// Write implements http.ResponseWriter. It blocks while the client has not read maxPending bytes.
+// Write implements http.ResponseWriter. It blocks while maxPending bytes are unread by the client.
 func (e *exchange) Write(p []byte) (n int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

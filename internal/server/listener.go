@@ -40,7 +40,7 @@ func Listen(h *Handler, socket net.Listener, config *tls.Config) *Listener {
 		Handler:           h,
 		TLSConfig:         config,
 		ReadHeaderTimeout: readHeaderTimeout,
-		WriteTimeout:      2 * h.Limits.RequestTimeout, // includes handling the request and sending the response; watches set their own deadlines
+		WriteTimeout:      2 * h.Limits.RequestTimeout, // for handling the request and sending the response; watches set their own deadlines
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          log.New(h.Metrics.ErrorLog(logWriter{h.Log}), "", 0),
@@ -73,9 +73,9 @@ func (l *Listener) Failed() <-chan error { return l.failed }
 const sendGrace = 20 * time.Millisecond
 
 // Stop ends watches, waits for all other active requests until the context ends, and closes all connections. Unlike
-// http.Server.Shutdown it does not wait for idle connections, because HTTP/2 closes each idle connection with a delay of a
-// second. If requests are still active when the context ends, Stop returns an error with their number that wraps the error of the
-// context.
+// http.Server.Shutdown it does not wait for idle connections, because net/http closes an idle HTTP/2 connection after a delay
+// of one second. If requests are still active when the context ends, Stop returns an error with their number that wraps the
+// error of the context.
 func (l *Listener) Stop(ctx context.Context) error {
 	l.handler.Drain()
 	go func() { _ = l.server.Shutdown(ctx) }() // Shutdown closes the socket immediately, and returns when l.server.Close is called

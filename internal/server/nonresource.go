@@ -19,7 +19,7 @@ func (q *request) serveNonResource() error {
 	if q.extra != nil {
 		return q.serveExtra()
 	}
-	switch path := q.target.path; { // the method is not checked here, as in Kubernetes; the catalog checks it
+	switch path := q.target.path; { // as in Kubernetes, any method is accepted; the catalog of discovery documents checks it itself
 	case path == "/":
 		return q.listPaths()
 	case isHealth(path):

@@ -21,7 +21,8 @@ func metricsOf(m *metrics.Metrics) string {
 	return w.Body.String()
 }
 
-// TestPanicAfterPartOfResponse: a panic after part of the response was sent aborts the response; it is logged and counted.
+// TestPanicAfterPartOfResponse checks that a panic after a part of the response was sent aborts the response, is logged and
+// counted.
 func TestPanicAfterPartOfResponse(t *testing.T) {
 	counted, log := metrics.New(), &strings.Builder{}
 	h := NewHandler(Options{Authenticator: authn.NewAuthenticator(authn.AuthenticatorOptions{}), Metrics: counted, Log: slog.New(slog.NewTextHandler(log, nil))})
@@ -64,8 +65,8 @@ func (panickingPlugin) Admit(_ context.Context, a *admission.Attributes) error {
 	return nil
 }
 
-// TestPanicInDeleteCollection: a panic in one of the goroutines of a deletecollection request results in a 500 for that request.
-// The panic is counted, and logged with the stack of the goroutine.
+// TestPanicInDeleteCollection checks that a panic in a goroutine of a deletecollection request results in a 500, and that it
+// is counted and logged with the stack of the goroutine.
 func TestPanicInDeleteCollection(t *testing.T) {
 	log := &strings.Builder{}
 	h := newTestHandler(t, panickingPlugin{})

@@ -37,7 +37,7 @@ func (q *request) get() error {
 	if err != nil {
 		return err
 	}
-	object, err := q.h.Cache.Get(q.r.Context(), q.key(), freshness) // the cache limits the time that it waits for a revision
+	object, err := q.h.Cache.Get(q.r.Context(), q.key(), freshness) // no timeout: the cache limits the wait for a revision itself
 	if errors.Is(err, storage.ErrNotFound) {
 		return q.notFound()
 	}
@@ -88,7 +88,7 @@ func (q *request) readListOptions() (listOptions, error) {
 		return o, err
 	}
 	internalversion.SetListOptionsDefaults(&o.ListOptions, true)
-	o.timeout = time.Duration(min(seconds, math.MaxInt32)) * time.Second // a longer timeout would overflow time.Duration
+	o.timeout = time.Duration(min(seconds, math.MaxInt32)) * time.Second // without the limit, the product could overflow
 	if seconds == 0 && strings.HasPrefix(query.Get("timeoutSeconds"), "-") {
 		o.timeout = time.Nanosecond // as in Kubernetes, where a request with a negative timeout ends immediately
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// view returns the format of objects in the response, such as JSON or a Table, as negotiated by the Accept header. It returns a
-// 406 for formats that the kind does not have, before the request has any effect.
+// view returns the format of objects in the response, such as JSON or a Table, as negotiated by the Accept header. It returns
+// a 406 for formats that the kind does not support. Handlers call it before the request has any effect.
 func (q *request) view(endpoint encoding.Endpoint) (encoding.View, error) {
 	if !q.kind.HasGoType() {
 		endpoint |= encoding.Untyped

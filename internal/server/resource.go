@@ -99,7 +99,8 @@ func (t *target) checkNames(kind *api.Kind) error {
 	return nil
 }
 
-// resourceNotFound returns the 404 for a resource that the server does not have, with a detail that kube-apiserver does not report.
+// resourceNotFound returns the 404 for a resource that the server does not serve. Unlike kube-apiserver's error it contains
+// detail.
 func resourceNotFound(detail string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
@@ -114,7 +115,7 @@ func resourceNotFound(detail string) error {
 func (q *request) labels() metrics.Request {
 	t := &q.target
 	m := metrics.Request{Version: t.version, Group: t.group, Resource: t.resource, Verb: metrics.VerbOf(t.verb), Scope: metrics.ScopeOf(t.verb, t.namespace, t.name)}
-	if q.h.Objects.Subresource(t.subresource) != nil { // unknown subresources must not add values of the metric label
+	if q.h.Objects.Subresource(t.subresource) != nil { // the path of an unknown subresource must not become a value of the metric label
 		m.Subresource = t.subresource
 	}
 	if q.isApply() {
@@ -152,7 +153,7 @@ func (q *request) count(took time.Duration) {
 	case http.StatusTooManyRequests:
 		q.metrics.Terminated(q.w.code)
 	case http.StatusGatewayTimeout:
-		if q.r.Context().Err() != nil || took >= q.h.Limits.RequestTimeout { // if neither is the case, only the wait for a future revision has timed out
+		if q.r.Context().Err() != nil || took >= q.h.Limits.RequestTimeout { // otherwise, only the wait for a future revision has timed out
 			q.metrics.Terminated(q.w.code)
 		}
 	}

@@ -58,8 +58,8 @@ func withBuffer(write func(buffer []byte) ([]byte, error)) error {
 	return err
 }
 
-// startResponse sends the header of a response whose length is unknown but at least size bytes, and returns the writer of its
-// body.
+// startResponse sends the header of a response of unknown length, and returns the writer of its body. size is the minimum
+// length of the body in bytes.
 func (q *request) startResponse(v encoding.View, size int) io.WriteCloser {
 	h := q.w.Header()
 	h["Content-Type"] = []string{v.ContentType()}
@@ -110,8 +110,7 @@ func (q *request) respondError(err error) {
 	q.respondFailure(status)
 }
 
-// isFutureRevision reports whether an error means that the client requested a revision that does not exist yet. Such an error is
-// a 504 that the client has caused.
+// isFutureRevision reports whether err is a 504 that the client has caused by requesting a revision that does not exist yet.
 func isFutureRevision(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }
@@ -144,7 +143,7 @@ func (q *request) respondStatusCode(code int, format encoding.Format, status met
 // minGzipBytes is the minimum size, in bytes, of a response that is compressed, as in Kubernetes.
 const minGzipBytes = 128 << 10
 
-// gzipWriters pools gzip writers, which have the lowest compression level, as in Kubernetes.
+// gzipWriters pools gzip writers of the lowest compression level, as in Kubernetes.
 var gzipWriters = sync.Pool{New: func() any {
 	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	if err != nil {

@@ -23,7 +23,7 @@ type target struct {
 	namespaced bool
 }
 
-// isResource reports whether the path is that of a resource.
+// isResource reports whether the path refers to a resource.
 func (t target) isResource() bool { return t.resource != "" }
 
 // readTarget parses the path and the method of a request.
@@ -33,7 +33,7 @@ func (t target) isResource() bool { return t.resource != "" }
 //	  namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE]]
 //	  namespaces//RESOURCE                          all namespaces
 //	  namespaces[/NAME[/status|finalize]]           namespaces themselves
-//	  watch/…                                       deprecated form of watch=true
+//	  watch/…                                       deprecated; watch=true replaces it
 //
 // Other paths are not resources. isNamespaceSubresource distinguishes the subresources of namespaces from resources in a
 // namespace.
@@ -57,7 +57,7 @@ func readTarget(r *http.Request, query url.Values, isNamespaceSubresource func(n
 		parts = parts[1:]
 	}
 	t.readPath(parts, isNamespaceSubresource)
-	if isDeprecatedWatch { // with any method; the handler rejects methods other than GET
+	if isDeprecatedWatch { // for any method; the handler rejects methods other than GET
 		t.verb = "watch"
 		return t
 	}
@@ -88,7 +88,7 @@ func (t *target) readPath(parts []string, isNamespaceSubresource func(name strin
 		t.subresource = strings.Join(parts[2:], "/")
 	}
 	if t.resource == "namespaces" && t.group == "" {
-		t.namespace = t.name // a Role in the namespace may allow reading the Namespace
+		t.namespace = t.name // so that a Role in the namespace can permit reading the Namespace
 	}
 }
 

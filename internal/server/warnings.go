@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// The warnings of a response are limited to maxWarningChars characters in total, as in Kubernetes, because clients limit the size
-// of headers. If the warnings exceed this limit, each of them is truncated to maxTruncatedWarning characters.
+// The warnings of a response are limited to maxWarningChars characters in total, as in Kubernetes, because clients limit the
+// size of headers. If the warnings exceed the limit, each warning is truncated to maxTruncatedWarning characters.
 const (
 	maxWarningChars     = 4096
 	maxTruncatedWarning = 256

@@ -15,7 +15,7 @@ import (
 
 const (
 	// minWatchTimeout is the minimum duration of a watch without timeoutSeconds. The duration is random, between minWatchTimeout
-	// and twice that time, so that not all watches end at the same time.
+	// and twice minWatchTimeout, so that watches do not end simultaneously.
 	minWatchTimeout = 30 * time.Minute
 	// bookmarkInterval is the time between two bookmarks in a watch without events.
 	bookmarkInterval = time.Minute
@@ -152,8 +152,8 @@ func (s *stream) reject(err error) error {
 	return nil
 }
 
-// startResponse sends the header, so that the client knows that the watch has started. Each subsequent write has a timeout of its
-// own.
+// startResponse sends the header, even if there are no events yet. It replaces the deadline of the whole response with a
+// timeout per write.
 func (s *stream) startResponse() error {
 	_ = s.control.SetWriteDeadline(time.Time{})
 	s.timeout.start()
@@ -214,7 +214,8 @@ func (s *stream) writeEvents(events []watchcache.Event) error {
 }
 
 // abort sends the encoded events in b and an ERROR event, and ends the watch, because the next event cannot be converted or
-// encoded. Without the ERROR event the client would take the end of the stream for a timeout and resume after the missing event.
+// encoded. Without the ERROR event the end of the stream would look like a timeout, and the client would resume after the
+// missing event.
 func (s *stream) abort(b []byte, reason error) ([]byte, error) {
 	s.q.h.Log.Warn("closing watch after failing to encode an event", "path", s.q.r.URL.Path, "error", reason)
 	b, err := s.events.AppendError(b, reason)

@@ -40,7 +40,7 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 		o.Force = new(len(force) == 0 || isTrue(force[0]))
 	}
 	if q.isApply() {
-		patchType = types.ApplyYAMLPatchType // validation accepts force only for this type; applies may have other encodings
+		patchType = types.ApplyYAMLPatchType // validation accepts force only for this type, but an apply may have another encoding
 	}
 	errs := metav1validation.ValidatePatchOptions(&o, patchType)
 	if name != "PatchOptions" {
@@ -66,8 +66,8 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 	return w, nil
 }
 
-// readTakeOver parses the query parameter that makes an apply also migrate the object from client-side apply. Kubernetes does not
-// have this parameter.
+// readTakeOver parses the query parameter takeOver, with which an apply first migrates the object from client-side apply.
+// Kubernetes does not have this parameter.
 func (q *request) readTakeOver() (bool, error) {
 	values, ok := q.query()[ownership.TakeOverParameter]
 	switch {
@@ -76,9 +76,9 @@ func (q *request) readTakeOver() (bool, error) {
 	case len(values) != 1 || values[0] != ownership.FromClientSideApply:
 		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected %s, received %q", ownership.TakeOverParameter, ownership.FromClientSideApply, values))
 	case !q.isApply():
-		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected an apply, with the content type %s, received another write; leave it out", ownership.TakeOverParameter, types.ApplyYAMLPatchType))
+		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected an apply, with the content type %s, received another write; remove the parameter", ownership.TakeOverParameter, types.ApplyYAMLPatchType))
 	case q.target.subresource != "":
-		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected an apply to an object, received one to its %s, where client-side apply never wrote; leave it out", ownership.TakeOverParameter, q.target.subresource))
+		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected an apply to an object, received an apply to its subresource %s, to which client-side apply never writes; remove the parameter", ownership.TakeOverParameter, q.target.subresource))
 	}
 	return true, nil
 }

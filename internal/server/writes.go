@@ -104,7 +104,7 @@ func patchTypes(strategic bool) []string {
 	return append(all, encoding.ApplyTypes()...)
 }
 
-// newPatchFunc returns a function that sends a write to the registry as a patch of the given type.
+// newPatchFunc returns a function that calls the registry's Patch with a patch type.
 func (q *request) newPatchFunc(patch registry.Patch) func(context.Context, *registry.Request) (registry.Result, error) {
 	return func(ctx context.Context, r *registry.Request) (registry.Result, error) {
 		return q.h.Objects.Patch(ctx, r, patch)
@@ -133,8 +133,8 @@ func (q *request) write(o writeOptions, do func(context.Context, *registry.Reque
 	if err != nil {
 		return err
 	}
-	// A no-op waits for the revision of the object, because the earlier write at this revision may not have been observed yet. If
-	// the write removed the last finalizer, the object was deleted at a later revision than the revision of result.Object.
+	// A no-op waits for the object's revision, because the authorizer or admission chain may not have observed the write at this
+	// revision yet. If the write removed the last finalizer, result.Revision, that of the deletion, is later than the object's.
 	if err := q.sync(ctx, max(result.Revision, result.Object.Revision())); err != nil {
 		return registry.StoreError(err)
 	}
