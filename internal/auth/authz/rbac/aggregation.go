@@ -17,60 +17,28 @@ const AggregationManager = "clusterrole-aggregation-controller"
 // aggregationRetry is the delay before Aggregate retries a failed apply.
 const aggregationRetry = time.Second
 
-// affectsAggregation reports whether a ClusterRole is aggregated itself or contributes its rules to an aggregated
-// ClusterRole.
-func (x *index) affectsAggregation(r *role) bool {
-	if !r.exists {
-		return false
-	}
-	if r.isAggregated {
-		return true
-	}
-	for _, g := range x.aggregated {
-		if g.selects(r) {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *role) selects(other *role) bool {
-	if other == r {
-		return false
-	}
-	for _, s := range r.selectors {
-		if s.Matches(other.labels) {
-			return true
-		}
-	}
-	return false
-}
-
-// recordChange records that aggregated rules must be computed again if the changed role affects them. affectedBefore reports
-// whether the role affected them before the change; they are then computed again, too.
-func (x *index) recordChange(changed *role, affectedBefore bool) {
+// recordChange records that aggregated rules must be computed again, unless no ClusterRole has changed or none is aggregated.
+func (x *index) recordChange(changed *role) {
 	if changed.key.namespace != "" {
 		return
 	}
+	before := len(x.aggregated)
 	if changed.isAggregated {
 		x.aggregated[changed.key.name] = changed
 	} else {
 		delete(x.aggregated, changed.key.name)
 	}
-	x.needsAggregation = x.needsAggregation || affectedBefore || x.affectsAggregation(changed)
+	x.needsAggregation = x.needsAggregation || before+len(x.aggregated) > 0
 }
 
-// aggregate computes the rules of all aggregated ClusterRoles if a recorded change affects them. It is called after every
-// batch of changes.
-func (x *index) aggregate() {
+// aggregate computes the rules of all aggregated ClusterRoles if a recorded change may affect them. It is called after every
+// batch of changes. It returns the names of roles that keep their stored rules because the budgets of aggregator do not suffice.
+func (x *index) aggregate() (overBudget []string) {
 	if !x.needsAggregation {
-		return
+		return nil
 	}
 	x.needsAggregation = false
-	candidates := x.clusterRoles()
-	for _, g := range x.aggregated {
-		g.rules = aggregateRules(g, candidates, []*role{g})
-	}
+	return newAggregator(x.clusterRoles()).compute()
 }
 
 // clusterRoles returns the existing ClusterRoles, sorted by name.
@@ -82,30 +50,6 @@ func (x *index) clusterRoles() (found []*role) {
 	}
 	slices.SortFunc(found, func(a, b *role) int { return cmp.Compare(a.key.name, b.key.name) })
 	return found
-}
-
-// aggregateRules returns the rules of all candidates that the selectors of the role g match, without duplicates. It recurs
-// into candidates that are aggregated themselves. within contains the roles on the current path of the recursion, which ends
-// cycles of roles that select each other.
-func aggregateRules(g *role, candidates, within []*role) []rbacv1.PolicyRule {
-	var rules []rbacv1.PolicyRule
-	for _, s := range g.selectors {
-		for _, c := range candidates {
-			if slices.Contains(within, c) || !s.Matches(c.labels) {
-				continue
-			}
-			from := c.stored
-			if c.isAggregated {
-				from = aggregateRules(c, candidates, append(slices.Clip(within), c))
-			}
-			for i := range from {
-				if !slices.ContainsFunc(rules, func(r rbacv1.PolicyRule) bool { return equality.Semantic.DeepEqual(r, from[i]) }) {
-					rules = append(rules, from[i])
-				}
-			}
-		}
-	}
-	return rules
 }
 
 // AggregatedRole is an aggregated ClusterRole whose stored rules differ from the computed ones.

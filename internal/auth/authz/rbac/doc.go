@@ -18,7 +18,7 @@
 // # Aggregated ClusterRoles
 //
 // The rules of a ClusterRole with an aggregationRule are computed in the index, even if aggregated roles select each other;
-// its stored rules are never used for authorization. For clients that read the ClusterRole, [Authorizer.Aggregate] applies
+// its stored rules are used for authorization only if the computation would exceed its budget. For clients that read the ClusterRole, [Authorizer.Aggregate] applies
 // the computed rules to the object, as the field manager of Kubernetes' controller.
 //
 // # Invariants
@@ -32,7 +32,7 @@
 //	attributes.go   the request to authorize, and the 403 for a denied one
 //	rule.go         whether a rule allows a request, and whether it covers another rule
 //	object.go       decoding of the four kinds
-//	index.go        roles and bindings by subject; aggregation.go, aggregated ClusterRoles
+//	index.go        roles and bindings by subject; aggregation.go and aggregator.go, aggregated ClusterRoles
 //	authorizer.go   Authorize, RulesFor, Sync
 //	update.go       updates of the index
 //	escalation.go   privilege escalation by writes of roles and bindings

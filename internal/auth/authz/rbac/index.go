@@ -23,6 +23,7 @@ type role struct {
 	// stored are the rules of the stored object, rules the effective ones. For an aggregated role they differ until
 	// Authorizer.Aggregate has applied the effective rules.
 	stored, rules []rbacv1.PolicyRule
+	storedKeys    []string // see keysOfStored
 	labels        labels.Set
 	isAggregated  bool
 	selectors     []labels.Selector // selectors of the aggregationRule
@@ -72,10 +73,9 @@ func (x *index) setRole(at namespacedName, o *object) {
 		r = &role{key: at}
 		x.roles[at] = r
 	}
-	affected := x.affectsAggregation(r)
-	r.exists, r.stored, r.rules, r.labels = true, o.Rules, o.Rules, o.Metadata.Labels
+	r.exists, r.stored, r.rules, r.storedKeys, r.labels = true, o.Rules, o.Rules, nil, o.Metadata.Labels
 	r.isAggregated, r.selectors = o.isAggregated()
-	x.recordChange(r, affected)
+	x.recordChange(r)
 }
 
 // removeRole removes a role. While bindings refer to it, it stays in the index with exists set to false.
@@ -84,12 +84,11 @@ func (x *index) removeRole(at namespacedName) {
 	if r == nil || !r.exists {
 		return
 	}
-	affected := x.affectsAggregation(r)
 	*r = role{key: at, bindings: r.bindings}
 	if r.bindings == 0 {
 		delete(x.roles, at)
 	}
-	x.recordChange(r, affected)
+	x.recordChange(r)
 }
 
 // setBinding adds or replaces a binding, and a grant for each of its subjects.

@@ -16,7 +16,7 @@ func (u indexUpdater) Change(kind string, events []watchcache.Event) {
 	for _, e := range events {
 		u.put(kind, e.Object, e.Type == watchcache.Deleted)
 	}
-	u.index.aggregate()
+	u.aggregate()
 }
 
 // Replace implements informer.Handler.
@@ -35,7 +35,14 @@ func (u indexUpdater) Replace(kind string, objects []*watchcache.Object) {
 	for _, o := range objects {
 		u.put(kind, o, false)
 	}
-	u.index.aggregate()
+	u.aggregate()
+}
+
+// aggregate computes the rules of aggregated ClusterRoles. The caller holds the lock.
+func (u indexUpdater) aggregate() {
+	if over := u.index.aggregate(); over != nil {
+		u.log.Warn("aggregated ClusterRoles keep their stored rules, because they select too many roles or rules", "count", len(over), "first", over[0])
+	}
 }
 
 // put updates the index after one object was written or deleted. An object that cannot be decoded is logged and grants
