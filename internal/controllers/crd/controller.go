@@ -24,7 +24,7 @@ type Options struct {
 	Objects *registry.Registry
 	// Webhooks calls conversion webhooks.
 	Webhooks crd.Webhooks
-	// Migrator migrates managed fields when a definition changes. Its Run method must be running while Controller.Run is running.
+	// Migrator migrates managed fields when a CRD changes. Its Run method must be running while Controller.Run is running.
 	Migrator *managedfields.Migrator
 	// Manager is the field manager of the controller's writes.
 	Manager string
@@ -34,13 +34,12 @@ type Options struct {
 // Controller watches CustomResourceDefinitions and serves the resources that they define.
 type Controller struct {
 	Options
-	// groups maps each API group and definition name to the definition, for all definitions that exist. Only Load and
-	// Run use it, so it needs no lock.
+	// groups contains all existing CRDs, by API group and name. Only Load and Run use it, so it needs no lock.
 	groups  map[string]map[string]*definition
 	running sync.WaitGroup
 
 	mu sync.Mutex
-	// deleting is the set of names of the definitions whose objects are being deleted. It is guarded by mu.
+	// deleting is the set of names of the CRDs whose objects are being deleted. It is guarded by mu.
 	deleting map[string]bool
 }
 
@@ -53,13 +52,13 @@ func New(options Options) *Controller {
 type definition struct {
 	*crd.Definition
 	object *watchcache.Object
-	// served is the registered kind of the definition; nil if the definition is not served. In that case stopped is the kind that
-	// was served last, because writes that use it may still be in flight; nil if there was none.
+	// served is the registered kind of the CRD; nil if the CRD is not served. In that case stopped is the kind that was served
+	// last, whose writes may still be in flight; nil if there was none.
 	served, stopped *managedfields.Migration
 }
 
-// lastServed returns the kind that is served or, if the definition is not served, the kind that was served last; nil if the
-// definition was never served.
+// lastServed returns the kind that is served or, if the CRD is not served, the kind that was served last; nil if the
+// CRD was never served.
 func (d *definition) lastServed() *managedfields.Migration {
 	if d.served != nil {
 		return d.served
@@ -67,7 +66,7 @@ func (d *definition) lastServed() *managedfields.Migration {
 	return d.stopped
 }
 
-// Load registers the kinds of all established definitions. If the managed fields of a kind's objects have to be migrated, writes
+// Load registers the kinds of all established CRDs. If the managed fields of a kind's objects have to be migrated, writes
 // to the kind are blocked until the Migrator has migrated them.
 func (c *Controller) Load(ctx context.Context) error {
 	list, err := c.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: crd.Definitions}, Freshness: watchcache.Latest})
@@ -96,7 +95,7 @@ func (c *Controller) Load(ctx context.Context) error {
 	return c.Objects.Kinds.Add(all...)
 }
 
-// parse parses a stored CustomResourceDefinition and adds it to groups, where it replaces the previous definition of the
+// parse parses a stored CustomResourceDefinition and adds it to groups, where it replaces the previous CRD of the
 // same name and takes over its served and stopped kinds.
 func (c *Controller) parse(object *watchcache.Object) (*definition, error) {
 	parsed, err := crd.ParseStored(object)
@@ -116,7 +115,7 @@ func (c *Controller) parse(object *watchcache.Object) (*definition, error) {
 	return d, nil
 }
 
-// Run watches definitions until the context ends or the watch cache is closed. Call it once, after Load.
+// Run watches CRDs until the context ends or the watch cache is closed. Call it once, after Load.
 func (c *Controller) Run(ctx context.Context) {
 	defer c.running.Wait()
 	for ctx.Err() == nil {
@@ -141,14 +140,14 @@ func sleep(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// watch handles all existing definitions, then each change of a definition, until the watch fails. It never returns nil.
+// watch handles all existing CRDs, then each change of a CRD, until the watch fails. It never returns nil.
 func (c *Controller) watch(ctx context.Context) error {
 	watcher, err := c.Objects.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: crd.Definitions}, InitialState: true, Freshness: watchcache.Any})
 	if err != nil {
 		return err
 	}
 	defer watcher.Close()
-	seen := map[string]bool{} // the names of the definitions in the initial state; nil once it is complete
+	seen := map[string]bool{} // the names of the CRDs in the initial state; nil once it is complete
 	for {
 		events, err := watcher.Next(ctx)
 		if err != nil {
@@ -172,7 +171,7 @@ func (c *Controller) watch(ctx context.Context) error {
 	}
 }
 
-// handleMissing calls handleDeleted for the definitions that were deleted while no watch was open: the definitions in groups
+// handleMissing calls handleDeleted for the CRDs that were deleted while no watch was open: the CRDs in groups
 // whose names are not in seen. seen contains the names in the initial state of the watch.
 func (c *Controller) handleMissing(ctx context.Context, seen map[string]bool) {
 	for _, group := range c.groups {
@@ -184,7 +183,7 @@ func (c *Controller) handleMissing(ctx context.Context, seen map[string]bool) {
 	}
 }
 
-// handleChanged handles a definition that was created or updated.
+// handleChanged handles a CRD that was created or updated.
 func (c *Controller) handleChanged(ctx context.Context, object *watchcache.Object) {
 	d, err := c.parse(object)
 	if err != nil {
@@ -201,7 +200,7 @@ func (c *Controller) handleChanged(ctx context.Context, object *watchcache.Objec
 	}
 }
 
-// handleDeleted unregisters the kind of a deleted definition, and reconciles the definitions of its group whose names
+// handleDeleted unregisters the kind of a deleted CRD, and reconciles the CRDs of its group whose names
 // may have conflicted with it.
 func (c *Controller) handleDeleted(ctx context.Context, object *watchcache.Object) {
 	for _, group := range c.groups {
@@ -215,8 +214,7 @@ func (c *Controller) handleDeleted(ctx context.Context, object *watchcache.Objec
 	}
 }
 
-// reconcileOthers reconciles the definitions in the group of changed, except changed itself, whose requested names are not all
-// accepted.
+// reconcileOthers reconciles the other CRDs in the group of changed that have requested names which are not accepted.
 func (c *Controller) reconcileOthers(ctx context.Context, changed *definition) {
 	for _, d := range c.groups[changed.Group] {
 		if d.Name != changed.Name && !d.RequestedNames.Equal(d.AcceptedNames) {
@@ -225,7 +223,7 @@ func (c *Controller) reconcileOthers(ctx context.Context, changed *definition) {
 	}
 }
 
-// reconcile accepts the names of a definition, registers its kind, and then writes the status of the definition. Because of this
+// reconcile accepts the names of a CRD, registers its kind, and then writes the status of the CRD. Because of this
 // order, a client that reads the condition Established=True finds the resource in discovery and at its path.
 func (c *Controller) reconcile(ctx context.Context, d *definition) {
 	var group []*crd.Definition
@@ -246,7 +244,7 @@ func (c *Controller) reconcile(ctx context.Context, d *definition) {
 	}
 }
 
-// isConflictOrClosed reports whether a write failed because the definition has changed, in which case another watch event
+// isConflictOrClosed reports whether a write failed because the CRD has changed, in which case another watch event
 // follows, or because the watch cache is closed. Callers do not log these errors.
 func isConflictOrClosed(err error) bool {
 	var conflict *storage.ConflictError

@@ -22,7 +22,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// TestServedBeforeEstablished: a custom resource is served before its definition has the condition Established=True.
+// TestServedBeforeEstablished: a custom resource is served before its CRD has the condition Established=True.
 func TestServedBeforeEstablished(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	watcher, err := k.Objects.Cache.Watch(t.Context(), watchcache.WatchOptions{Selection: watchcache.Selection{Kind: crd.Definitions}, InitialState: true, Freshness: watchcache.Any})
@@ -66,7 +66,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestReplacedKind: after the schema of a definition changed, a write that still uses the previous kind is rejected with
+// TestReplacedKind: after the schema of a CRD changed, a write that still uses the previous kind is rejected with
 // ErrReplaced, and stored objects are served with the new schema.
 func TestReplacedKind(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
@@ -106,8 +106,8 @@ func TestServedVersions(t *testing.T) {
 	}
 }
 
-// TestStorageVersion: a write that changes no field of an object that is stored at an older version stores the object at the
-// current storage version.
+// TestStorageVersion: an update without changes stores an object that was stored at an older version at the current storage
+// version.
 func TestStorageVersion(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	versions := func(first, second string) string {
@@ -140,7 +140,7 @@ func TestStorageVersion(t *testing.T) {
 	}
 }
 
-// TestDeletion: the deletion of a definition deletes all of its objects, including objects that are created concurrently.
+// TestDeletion: the deletion of a CRD deletes all of its objects, including objects that are created concurrently.
 func TestDeletion(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets("{name: v1, served: true, storage: true, "+crdtest.AnySchema+"}", "")
@@ -195,7 +195,7 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-// TestNames: a definition whose names are in use is established when another definition releases them.
+// TestNames: a CRD whose names are in use is established when another CRD releases them.
 func TestNames(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	version := "{name: v1, served: true, storage: true, " + crdtest.AnySchema + "}"
@@ -232,7 +232,7 @@ func (s slowStore) Commit(ctx context.Context, writes ...storage.Write) (storage
 	return s.Store.Commit(ctx, writes...)
 }
 
-// TestNothingOutlivesItsDefinition: the deletion of a definition waits for creations in flight and deletes their objects.
+// TestNothingOutlivesItsDefinition: the deletion of a CRD waits for creations in flight and deletes their objects.
 func TestNothingOutlivesItsDefinition(t *testing.T) {
 	var begun atomic.Int64
 	k := crdtest.Open(t, slowStore{watchcachetest.OpenStore(t), &begun})
@@ -266,8 +266,8 @@ func TestNothingOutlivesItsDefinition(t *testing.T) {
 	}
 }
 
-// TestRestartAfterChange: a definition that changed while the controller was stopped is served with its new schema after
-// a restart; a definition whose names are not accepted is not served.
+// TestRestartAfterChange: a CRD that changed while the controller was stopped is served with its new schema after
+// a restart; a CRD whose names are not accepted is not served.
 func TestRestartAfterChange(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k := crdtest.Open(t, s)

@@ -16,12 +16,12 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// parallelDeletes is the maximum number of objects that are deleted concurrently. Concurrent deletions share the
-// store's group commits.
+// parallelDeletes is the maximum number of objects that are deleted concurrently. Concurrent deletions share group commits of
+// the store.
 const parallelDeletes = 32
 
-// startDeleting deletes the objects of a terminating definition and then the definition, in the background, unless the deletion
-// of the definition is already in progress. It first waits for creations in flight that use served, the kind that was served
+// startDeleting deletes the objects of a terminating CRD and then the CRD, in the background, unless the deletion
+// of the CRD is already in progress. It first waits for creations in flight that use served, the kind that was served
 // last; served is nil if there is no such kind.
 func (c *Controller) startDeleting(ctx context.Context, name string, served *managedfields.Migration) {
 	c.mu.Lock()
@@ -55,8 +55,8 @@ func (c *Controller) delete(ctx context.Context, name string) {
 	}
 }
 
-// tryDelete deletes the objects of a definition, waits until they are gone, and removes the definition's cleanup
-// finalizer. It does nothing if the definition no longer exists or has no cleanup finalizer.
+// tryDelete deletes the objects of a CRD, waits until they are gone, and removes the CRD's cleanup
+// finalizer. It does nothing if the CRD no longer exists or has no cleanup finalizer.
 func (c *Controller) tryDelete(ctx context.Context, name string) error {
 	object, err := c.Objects.Cache.Get(ctx, watchcache.Key{Kind: crd.Definitions, Name: name}, watchcache.Latest)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -84,7 +84,7 @@ func (c *Controller) tryDelete(ctx context.Context, name string) error {
 	})
 }
 
-// deleteObjects deletes all objects of a definition and waits until they no longer exist. It returns the Terminating
+// deleteObjects deletes all objects of a CRD and waits until they no longer exist. It returns the Terminating
 // condition to be written.
 func (c *Controller) deleteObjects(ctx context.Context, d *definition) (crd.Condition, error) {
 	inProgress := crd.Terminating(true, "InstanceDeletionInProgress", "CustomResource deletion is in progress")

@@ -10,9 +10,9 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// TestDeletionWaitsForCreations: the deletion of a definition waits for all creations of its objects that are in flight,
-// including those that started before an update of the definition replaced or unregistered the kind. Otherwise an object
-// could be created after its definition was deleted.
+// TestDeletionWaitsForCreations: the deletion of a CRD waits for all creations of its objects that are in flight, including
+// creations that started before an update of the CRD replaced or unregistered the kind. Otherwise an object could be created
+// after its CRD was deleted.
 func TestDeletionWaitsForCreations(t *testing.T) {
 	versions := crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap)
 	for name, patch := range map[string]string{
@@ -32,7 +32,7 @@ func TestDeletionWaitsForCreations(t *testing.T) {
 			if _, err := k.Objects.Delete(t.Context(), &registry.Deletion{Endpoint: k.Definitions(""), Name: "widgets.example.com"}); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(50 * time.Millisecond) // if the deletion did not wait, it would be done within milliseconds
+			time.Sleep(50 * time.Millisecond) // a deletion that did not wait would be done within milliseconds
 			if k.Definition("widgets").IsAbsent() {
 				t.Error("CustomResourceDefinition was deleted while a creation is in flight, want it to wait")
 			}

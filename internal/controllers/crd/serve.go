@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// serve registers the kind of a definition, unless the same kind is registered already. In the background it waits for
+// serve registers the kind of a CRD, unless the same kind is registered already. In the background it waits for
 // writes in flight that use the replaced kind, and migrates managed fields to the new schemas.
 func (c *Controller) serve(ctx context.Context, d *definition) {
 	var before *api.Kind
@@ -49,7 +49,7 @@ func (c *Controller) canServe(kind *api.Kind) bool {
 	return there == nil || there.Custom
 }
 
-// stopServing unregisters the kind of a definition and rejects further writes that use it. It does nothing if the
+// stopServing unregisters the kind of a CRD and rejects further writes that use it. It does nothing if the
 // definition is not served.
 func (c *Controller) stopServing(d *definition) {
 	if d.served == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/crd"
 )
 
-// writeStatus writes the accepted names and conditions of a definition.
+// writeStatus writes the accepted names and conditions of a CRD.
 func (c *Controller) writeStatus(ctx context.Context, d *definition, conditions []crd.Condition) error {
 	return c.update(ctx, d, func(doc document.Value) document.Value {
 		doc = doc.With("status", doc.Get("status").With("acceptedNames", d.AcceptedNames.Document()))
@@ -15,8 +15,8 @@ func (c *Controller) writeStatus(ctx context.Context, d *definition, conditions 
 	})
 }
 
-// update applies the function change to a definition and writes the result through the status subresource. It fails with
-// a conflict if the definition changed since it was read.
+// update applies the function change to a CRD and writes the result through the status subresource. It fails with
+// a conflict if the CRD changed since it was read.
 func (c *Controller) update(ctx context.Context, d *definition, change func(document.Value) document.Value) error {
 	kind, _ := c.Objects.Kinds.Resource(crd.DefinitionsGroup, "v1", crd.DefinitionsResource)
 	endpoint, err := c.Objects.Endpoint(kind, "v1", "status")

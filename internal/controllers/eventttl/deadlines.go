@@ -15,8 +15,8 @@ type deadline struct {
 }
 
 // deadlines is a heap with the earliest deadline first. An update or deletion of an event does not change the heap: when a
-// deadline is due, it is added again if the event was updated after the deadline was set, and dropped if the event was deleted.
-// Therefore the heap is never searched, and holds at most one deadline per event created within one TTL.
+// deadline is due, it is added again if the event was updated after the deadline was set, and dropped if the event was
+// deleted. Therefore the heap is never searched, and contains at most one deadline per event.
 type deadlines []deadline
 
 func (d deadlines) Len() int           { return len(d) }
@@ -32,8 +32,8 @@ func (d *deadlines) Pop() any {
 	return popped
 }
 
-// takeDue removes the deadlines that are at or before now, in Unix seconds, the earliest first and at most limit of them. It
-// returns their keys.
+// takeDue removes at most limit deadlines that are not after now, in Unix seconds, earliest first, and returns the keys of
+// their events.
 func (d *deadlines) takeDue(now int64, limit int) (keys []string) {
 	for len(*d) > 0 && (*d)[0].at <= now && len(keys) < limit {
 		keys = append(keys, heap.Pop(d).(deadline).key)
@@ -44,8 +44,7 @@ func (d *deadlines) takeDue(now int64, limit int) (keys []string) {
 // writtenAt returns the time of the last write of an event: the latest of creationTimestamp and the times in managedFields; the
 // zero time if the event contains none of them.
 //
-// It searches the text without parsing: quotes within strings of canonical JSON are escaped, so a match is always a
-// member name.
+// It searches the JSON without parsing it: a quote within a string is escaped, so a match is always a member name.
 func writtenAt(event *watchcache.Object) time.Time {
 	_, after, _ := strings.Cut(event.Text(), `"creationTimestamp":"`)
 	latest, _, _ := strings.Cut(after, `"`)

@@ -39,8 +39,8 @@ type Expirer struct {
 
 	mu   sync.Mutex
 	next deadlines // guarded by mu
-	// wake receives a signal when the new deadline of an event is earlier than all other deadlines. Run creates the channel if it
-	// is nil; tests set it.
+	// wake receives a signal when a new deadline is earlier than all other deadlines. Run creates the channel if it is nil;
+	// tests set it.
 	wake chan struct{}
 }
 
@@ -73,7 +73,8 @@ func (x *Expirer) Reset() {
 	x.next = nil
 }
 
-// Changed implements watchcache.Observer: it adds a deadline for each created event. Updates are ignored, see deadlines.
+// Changed implements watchcache.Observer: it adds a deadline for each created event. Updates are ignored: expire computes the
+// new deadline when the old deadline is due.
 func (x *Expirer) Changed(before, after *watchcache.Object) {
 	if before == nil && after.Kind() == Kind {
 		x.add(after.Key(), x.deadline(after))
@@ -167,7 +168,7 @@ func (x *Expirer) expire(ctx context.Context, eventKey string) error {
 	case apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsConflict(err):
-		x.add(eventKey, x.Objects.Now()) // the event was updated concurrently: in one second expire is called again and computes its new deadline
+		x.add(eventKey, x.Objects.Now()) // the event was updated concurrently: expire is called again in one second and computes the new deadline
 		return nil
 	}
 	return err

@@ -102,7 +102,7 @@ func TestExpiryAfterRestart(t *testing.T) {
 	k.Wait("event written-again to be deleted", func() bool { return !k.has("written-again") })
 }
 
-// TestExpiryConflict: an event that is updated while the expirer deletes it is kept for another TTL.
+// TestExpiryConflict: an event that is updated while the expirer deletes it remains for another TTL.
 func TestExpiryConflict(t *testing.T) {
 	var k *kit
 	var isWritten atomic.Bool

@@ -96,7 +96,7 @@ func (c *Collector) Changed(before, after *watchcache.Object) {
 	}
 }
 
-// ownersOf returns metadata.ownerReferences of an object in JSON; empty if there is none or the object is nil.
+// ownersOf returns metadata.ownerReferences of an object in JSON; "" if it has none or is nil.
 func ownersOf(object *watchcache.Object) string {
 	if object == nil {
 		return ""
@@ -113,7 +113,7 @@ func awaitsCollector(object *watchcache.Object) bool {
 // handleDeleted handles the deletion of an object: it enqueues a task for the object's dependents, if it has any.
 func (c *Collector) handleDeleted(object *watchcache.Object) {
 	if uid := object.UID(); c.index.markDeleted(uid) {
-		c.queue.Add(task{deletedOwnerUID: strings.Clone(uid)}) // a substring would keep the object's text alive
+		c.queue.Add(task{deletedOwnerUID: strings.Clone(uid)}) // a substring would retain the object's text in memory
 	}
 	if object.OwnerReferences() != "" {
 		c.mu.Lock()
@@ -139,7 +139,7 @@ func (c *Collector) process(ctx context.Context, t task) bool {
 		c.unknown[t.key] = struct{}{}
 		return true
 	case apierrors.IsConflict(err), errors.Is(err, registry.ErrPrecondition), errors.Is(err, errNewDependent):
-		return false // the object has changed: the task is retried with its current state
+		return false // the object has changed: the task is retried with the current object
 	}
 	c.Log.Warn("cannot garbage collect an object; retrying", "key", t.key, "error", err)
 	return false
@@ -151,8 +151,8 @@ func (c *Collector) enqueueAll(keys []string) {
 	}
 }
 
-// watchKinds enqueues the dependents with owners of unknown kinds whenever the set of served kinds changes, until the
-// context ends.
+// watchKinds enqueues the dependents of owners of unknown kinds whenever the set of served kinds changes, until the context
+// ends.
 func (c *Collector) watchKinds(ctx context.Context) {
 	ticker := time.NewTicker(kindsInterval)
 	defer ticker.Stop()
@@ -173,7 +173,7 @@ func (c *Collector) watchKinds(ctx context.Context) {
 // change of the served kinds.
 func isSameList(a, b []*api.Kind) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// enqueueUnknown enqueues all dependents with owners of unknown kinds, and clears the set.
+// enqueueUnknown enqueues all dependents of owners of unknown kinds, and clears the set unknown.
 func (c *Collector) enqueueUnknown() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

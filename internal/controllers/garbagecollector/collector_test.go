@@ -159,7 +159,7 @@ func TestMixed(t *testing.T) {
 }
 
 // TestOwnerNamespaces: an owner must be in the namespace of its dependents or cluster-scoped. A reference to an owner in
-// another namespace is reported as an Event, and does not keep the dependent.
+// another namespace is reported as an Event, and the dependent is deleted.
 func TestOwnerNamespaces(t *testing.T) {
 	k := open(t)
 	k.Create("namespaces", "", object("far"))
@@ -199,7 +199,7 @@ func (k *kit) wantEvent(namespace, objectName, message string) {
 	})
 }
 
-// TestCycle: objects that own each other in a cycle are kept until one of them is deleted; then all are deleted.
+// TestCycle: objects whose ownerReferences form a cycle remain until one of the objects is deleted; then all are deleted.
 func TestCycle(t *testing.T) {
 	for _, policy := range []registry.Propagation{registry.Background, registry.Foreground} {
 		t.Run(string(policy), func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// TestSelf: an object that owns itself is not collected, and can be deleted with every policy.
+// TestSelf: an object that refers to itself as owner is not collected, and can be deleted with every policy.
 func TestSelf(t *testing.T) {
 	for _, policy := range []registry.Propagation{registry.Background, registry.Foreground, registry.Orphan} {
 		k := open(t)

@@ -16,7 +16,8 @@ type index struct {
 
 // ownerEntry is the entry of an owner in the index.
 type ownerEntry struct {
-	// dependents maps the key of each object that refers to the owner to whether its reference sets blockOwnerDeletion.
+	// dependents contains the key of each object that refers to the owner; the value is true if the reference sets
+	// blockOwnerDeletion.
 	dependents map[string]bool
 	// blocking is the number of dependents whose reference sets blockOwnerDeletion.
 	blocking int
@@ -125,8 +126,8 @@ func (x *index) hasDependents(uid string) bool {
 	return x.byOwner[uid] != nil
 }
 
-// waitUntilUnblocked reports whether a dependent blocks the deletion of an owner. If so, it registers the owner: the call
-// of change that removes the last blocking reference returns the owner's key.
+// waitUntilUnblocked reports whether a dependent blocks the deletion of an owner. If so, it registers the owner's key, which
+// change returns when it removes the last blocking reference.
 func (x *index) waitUntilUnblocked(uid, key string) (isBlocked bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -138,8 +139,8 @@ func (x *index) waitUntilUnblocked(uid, key string) (isBlocked bool) {
 	return true
 }
 
-// isBlocked reports whether a dependent blocks the deletion of the owner. key is the key of the owner: an object that owns itself
-// does not block itself.
+// isBlocked reports whether a dependent blocks the deletion of the owner. key is the key of the owner, because a reference of
+// an object to itself does not block.
 func (o *ownerEntry) isBlocked(key string) bool {
 	return o.blocking > 1 || o.blocking == 1 && !o.dependents[key]
 }

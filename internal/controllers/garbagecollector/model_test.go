@@ -74,8 +74,8 @@ func (m model) delete(name string, policy registry.Propagation) {
 	}
 }
 
-// holds reports whether the server matches the model: of the named objects, exactly those in the model exist, with the owners
-// that the model states.
+// holds reports whether the server matches the model: of the named objects, exactly the objects of the model exist, with the
+// owners of the model.
 func (m model) holds(k *kit, names []string) bool {
 	for _, name := range names {
 		owners, want := m[name]

@@ -72,7 +72,7 @@ func TestConcurrentDependents(t *testing.T) {
 		k.Delete("configmaps", "default", "owner", policy)
 		before = created.Load()
 		k.Wait("dependents to be created after the deletion", func() bool { return created.Load() > before })
-		owner.Store(new("")) // pauses the creators: an owner that gets new dependents all the time would wait forever
+		owner.Store(new("")) // pauses the creators, because a foreground deletion does not end while they add dependents
 		k.waitDeleted(configMaps, "default", "owner")
 		next := k.Create("configmaps", "default", object("owner"))
 		owner.Store(&next)
@@ -87,8 +87,8 @@ func TestConcurrentDependents(t *testing.T) {
 	}
 }
 
-// TestConcurrentOwner: if an object gets an existing owner after the collector decided to delete it and before the
-// deletion is committed, the object is kept.
+// TestConcurrentOwner: if an object gets an existing owner after the collector decided to delete it and before the deletion
+// is committed, the object is not deleted.
 func TestConcurrentOwner(t *testing.T) {
 	var k *kit
 	var solid string
@@ -110,8 +110,8 @@ func TestConcurrentOwner(t *testing.T) {
 	}
 }
 
-// TestBusyGarbage: an object without existing owners is deleted even if it is updated continuously, because updates that
-// do not change its ownerReferences cause no conflict.
+// TestBusyGarbage: an object without existing owners is deleted even if it is updated continuously, because only changes of
+// its ownerReferences cause a conflict.
 func TestBusyGarbage(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
@@ -181,7 +181,7 @@ func (k *kit) createMany(count int, uid string) {
 }
 
 // TestConcurrentOrphan: a dependent that is created while the dependents of its owner are orphaned is also orphaned before
-// the owner is deleted. Otherwise its reference would be dangling, and the dependent would be deleted.
+// the owner is deleted. Otherwise the dependent's reference would be dangling, and the dependent would be deleted.
 func TestConcurrentOrphan(t *testing.T) {
 	var isClosed atomic.Bool
 	arrived, opened := make(chan struct{}), make(chan struct{})

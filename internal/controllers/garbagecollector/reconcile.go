@@ -63,9 +63,9 @@ func (c *Collector) servedKind(name string) *api.Kind {
 	return kind
 }
 
-// reconcile reconciles the object with the key. An object that is being deleted with the orphan or foregroundDeletion finalizer
-// has its dependents orphaned or deleted. An object without existing owners is deleted; an object with an existing owner loses
-// its references to owners that do not exist or are waiting.
+// reconcile reconciles the object with the key. For an object that is being deleted with the orphan or foregroundDeletion
+// finalizer, it orphans or deletes the dependents. It deletes an object without existing owners. From an object with an
+// existing owner it removes the references to owners that do not exist or are waiting.
 func (c *Collector) reconcile(ctx context.Context, key string) error {
 	object, err := c.find(ctx, key)
 	if err != nil || object == nil {
@@ -124,7 +124,7 @@ func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*w
 	kind, isServed := c.Objects.Kinds.Kind(version.Group, version.Version, r.kind)
 	if err != nil || !isServed || kind.CreateOnly {
 		if c.index.isDeleted(r.uid) {
-			return nil, nil // the owner was deleted, and then its kind was unregistered
+			return nil, nil // the owner was deleted before its kind was unregistered
 		}
 		return nil, errUnknownKind
 	}
@@ -194,8 +194,8 @@ func (c *Collector) deleteInForeground(ctx context.Context, object *subject) err
 // owner, it removes the owner's foregroundDeletion finalizer.
 func (c *Collector) deleteDependents(ctx context.Context, owner *subject) error {
 	for _, key := range c.index.dependents(owner.UID()) {
-		// A dependent that is being deleted is not enqueued here, because objects that wait for each other would enqueue
-		// each other forever. It is enqueued when it changes.
+		// A dependent that is being deleted is enqueued only when it changes: objects that wait for each other would enqueue each
+		// other forever.
 		dependent, err := c.find(ctx, key)
 		if err != nil || dependent != nil && !dependent.IsDeleting() {
 			c.queue.Add(task{key: key})

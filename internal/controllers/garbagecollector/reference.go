@@ -16,8 +16,8 @@ type reference struct {
 	blocks bool
 }
 
-// references returns the ownerReferences of an object. It returns nil if the object is nil, or if the ownerReferences cannot be
-// parsed, so that the collector does not delete the object because of them.
+// references returns the ownerReferences of an object. It returns nil if the object is nil, or if the ownerReferences cannot
+// be parsed: the collector then does not delete the object.
 func references(object *watchcache.Object) []reference {
 	if object == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package leaderelection lets one of several servers that share a store run the controllers: the leader holds a
-// Lease, and the other servers wait until the Lease is released or has not been renewed for its duration.
+// Package leaderelection elects the server that runs the controllers, if several servers share a store: the leader holds a
+// Lease, and the other servers wait until the Lease is released or was not renewed for its duration.
 //
 // # Terms
 //

@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// Elector is a candidate of a leader election.
+// Elector is a candidate in a leader election.
 type Elector struct {
 	Objects *registry.Registry
 	// Namespace and Name identify the Lease. Identity is the unique name of this candidate.

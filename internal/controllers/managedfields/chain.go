@@ -12,7 +12,7 @@ import (
 )
 
 // The functions of this file do no I/O. They map the field set of a managed fields entry from the topology of one
-// generation of a definition to the topology of another:
+// generation of a CRD to the topology of another:
 //
 //	change of the schema                      fields that the entry owns afterwards
 //	an atomic list or map becomes granular    each field of the list or map that the object contains now
@@ -27,10 +27,10 @@ import (
 // chain lists the topologies from the schema that a managed fields entry conforms to up to the current schema. It is
 // immutable and shared by all entries of the same version and generation.
 //
-// Invariants: len(topologies) ≥ 2. topologies[0] is the topology of the version c.from at the generation c.generation. The last
-// topology is the topology of the version c.to in the current definition. No two neighbours have the same schema unless c.from ≠
-// c.to. An entry may conform to any of the topologies, because an interrupted migration may have migrated it part of the way.
-// This does no harm: the mapping along the whole chain is idempotent.
+// Invariants: len(topologies) ≥ 2. topologies[0] is the topology of the version c.from at the generation c.generation. The
+// last topology is the topology of the version c.to in the current CRD. No two neighbours have the same schema unless c.from
+// ≠ c.to. An entry may conform to any of the topologies, because an interrupted migration may have mapped it to one of them.
+// Mapping it along the whole chain again has the same result.
 type chain struct {
 	generation int64
 	from, to   string
@@ -38,8 +38,8 @@ type chain struct {
 }
 
 // newChain returns the chain for entries at a version that conform to previous[0]. previous contains generations in ascending
-// order. It returns nil if such entries are not changed, because the schema of the version is the same in all generations, or
-// because the version was removed and a webhook converted objects to it.
+// order. It returns nil if the entries need not or cannot be mapped, because the schema of the version is the same in all
+// generations, or because the version was removed and a webhook converted objects to it.
 func newChain(current *crd.Resource, previous []generation, version string) *chain {
 	if len(previous) == 0 {
 		return nil
@@ -71,7 +71,7 @@ func targetVersion(current *crd.Resource, previous []generation, version string)
 }
 
 // topologies returns the topologies of the version oldVersion in the previous generations, followed by the topology of the
-// version newVersion in the current definition. It omits generations without the version, and a topology whose schema equals the
+// version newVersion in the current CRD. It omits generations without the version, and a topology whose schema equals the
 // previous schema.
 func topologies(current *crd.Resource, previous []generation, oldVersion, newVersion string) (all []*schema.Type) {
 	var last document.Value
@@ -147,9 +147,9 @@ func fieldsOf(doc document.Value, t *schema.Type) (fieldset.Set, error) {
 	return result.Object.Entries[0].Fields()
 }
 
-// restrict returns the paths of s that exist according to the set existing. In contrast to an intersection, it keeps a path if
-// existing contains only longer paths that begin with it, and shortens a path to the path of an atomic field that contains it.
-// With absences it also keeps the paths that do not exist, but that the topology t declares.
+// restrict returns the paths of s that are in existing or are prefixes of paths in existing. A path inside of an atomic field
+// in existing is shortened to the path of the atomic field. With absences, restrict also returns paths that are not in
+// existing, but that the topology t declares.
 func restrict(s, existing fieldset.Set, t *schema.Type, absences bool) fieldset.Set {
 	var out fastset.Builder
 	mark := out.Mark()
@@ -185,13 +185,13 @@ func childOf(t *schema.Type, e fieldset.Element) *schema.Type {
 	return nil
 }
 
-// isLeaf reports whether values of a type have no fields or items with owners of their own.
+// isLeaf reports whether a value of type t is owned as a whole: a scalar, or an atomic list or map.
 func isLeaf(t *schema.Type) bool {
 	return (t.Map == nil || t.Map.Atomic) && (t.List == nil || t.List.Relationship == schema.Atomic)
 }
 
-// withoutOtherKeys returns the paths of a field set without the list items that are identified by other keys than those of their
-// list. These are items that the object lacks; the keys of others have been mapped.
+// withoutOtherKeys returns a field set without list items whose keys are not the keys of their list in the topology t. The
+// object lacks these items; the keys of its items have been mapped.
 func withoutOtherKeys(s fieldset.Set, t *schema.Type) fieldset.Set {
 	var out fastset.Builder
 	mark := out.Mark()
@@ -210,8 +210,8 @@ func withoutOtherKeys(s fieldset.Set, t *schema.Type) fieldset.Set {
 	return out.Set(mark)
 }
 
-// hasKeys reports whether a path element contains at least one of the keys of a list, and no other fields. A key that a list item
-// lacks and that has no default is missing in its path element.
+// hasKeys reports whether a path element contains at least one of the keys of a list, and no other fields. A key without
+// default that a list item lacks is missing in the path element of the item.
 func hasKeys(e fieldset.Element, keys []schema.Key) bool {
 	found := false
 	for _, field := range e.KeyFields() {
@@ -223,9 +223,9 @@ func hasKeys(e fieldset.Element, keys []schema.Key) bool {
 	return found
 }
 
-// mergeEntries merges entries of the same field manager, operation, subresource and apiVersion, which exist if
-// moveToVersion changed the apiVersion of one of them. A merged entry owns the union of their fields and has the latest
-// of their times. Entries whose fieldsV1 cannot be parsed are not merged.
+// mergeEntries merges entries of the same field manager, operation, subresource and apiVersion, which exist if the migration
+// changed the apiVersion of an entry. A merged entry owns the union of the fields and has the latest time. Entries whose
+// fieldsV1 cannot be parsed are not merged.
 func mergeEntries(entries []apply.Entry) []apply.Entry {
 	all := entries[:0:0]
 	for _, entry := range entries {

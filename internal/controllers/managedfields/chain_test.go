@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/crd"
 )
 
-// resource returns a definition of widgets at a generation. Each version is written as "VERSION LISTTYPE", followed by
+// resource returns a CRD of widgets at a generation. Each version is written as "VERSION LISTTYPE", followed by
 // " storage" for the storage version. LISTTYPE is the type of the field list, whose items have a name and an id: atomic,
 // or the name of the key of an associative list.
 func resource(t *testing.T, generation int, conversion string, versions ...string) *crd.Resource {
@@ -36,7 +36,7 @@ func resource(t *testing.T, generation int, conversion string, versions ...strin
 	return crd.NewResource(crd.Parse(doc), nil, nil)
 }
 
-// generations returns previous generations of a definition, as they are read from the store.
+// generations returns previous generations of a CRD, as they are read from the store.
 func generations(all ...*crd.Resource) (previous []generation) {
 	for _, r := range all {
 		previous = append(previous, generation{Resource: r})
@@ -83,8 +83,8 @@ func TestNewChain(t *testing.T) {
 	}
 }
 
-// TestTargetVersion: an entry keeps its version as long as the version exists. If the version was removed, the entry moves to the
-// storage version, unless one of the generations has a conversion webhook.
+// TestTargetVersion: an entry retains its version as long as the version exists. If the version was removed, the entry moves
+// to the storage version, unless one of the generations has a conversion webhook.
 func TestTargetVersion(t *testing.T) {
 	for _, test := range []struct{ version, was, is, want string }{
 		{"v2", "Webhook", "Webhook", "v2"},
@@ -139,8 +139,8 @@ func TestMigrateEntry(t *testing.T) {
 	}
 }
 
-// TestMigrateToStorageVersion: an entry of a removed version keeps those of its fields that the object has at the storage
-// version; it is removed if it keeps no fields.
+// TestMigrateToStorageVersion: an entry of a removed version retains the fields that the object has at the storage version,
+// and is removed if there are none.
 func TestMigrateToStorageVersion(t *testing.T) {
 	doc, err := document.ParseJSON(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one"},"a":1,"list":[{"name":"x","id":"1"}]}`)
 	if err != nil {

@@ -18,12 +18,12 @@ const (
 	ParallelBatches   = parallelBatches
 )
 
-// History summarizes the persisted migration state of a definition for tests.
+// History summarizes the persisted migration state of a CRD for tests.
 type History struct {
 	Previous           []int64 // previous generations that are stored
 	Pending            int     // number of objects with pending entries
 	PendingRecords     int     // number of stored records of pending entries
-	Generation, Oldest int64   // M of the package documentation, and the oldest generation that an entry conforms to
+	Generation, Oldest int64   // M of the package documentation, and the oldest generation to which an entry conforms
 	IsMigrated         bool    // reports whether all entries that are not pending conform to the current schema
 }
 
@@ -38,7 +38,7 @@ func newHistory(h history) History {
 	return out
 }
 
-// ReadHistory returns the persisted migration state of a definition, without generations after d.Generation.
+// ReadHistory returns the persisted migration state of a CRD, without generations after d.Generation.
 func ReadHistory(ctx context.Context, cache *watchcache.Cache, d *crd.Definition) (History, error) {
 	h, err := histories{cache, slog.New(slog.DiscardHandler)}.read(ctx, d)
 	return newHistory(h), err

@@ -58,7 +58,7 @@ func openConverted(t *testing.T, over storage.Store) (*kit, *crdtest.Webhooks) {
 	return k, webhooks
 }
 
-// defineConverted creates the definition of the widgets of crdtest.TwoMaps with atomic maps and a conversion webhook.
+// defineConverted creates the CRD of the widgets of crdtest.TwoMaps with atomic maps and a conversion webhook.
 func (k *kit) defineConverted() {
 	k.Helper()
 	k.DefineWidgets(crdtest.TwoMaps(crdtest.AtomicMap), ","+crdtest.ConversionBy("first"))
@@ -76,7 +76,7 @@ func (k *kit) records(kind string) int {
 
 func (k *kit) previousGenerations() int { return k.records(managedfields.GenerationRecords) }
 
-// history returns the persisted migration state of the definition of widgets.
+// history returns the persisted migration state of the CRD of widgets.
 func (k *kit) history() managedfields.History {
 	k.Helper()
 	h, err := managedfields.ReadHistory(k.Context(), k.Objects.Cache, k.Parsed("widgets"))

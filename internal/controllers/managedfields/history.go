@@ -29,15 +29,15 @@ const (
 // objectsPerRecord is the maximum number of objects in one pending record, which keeps records small.
 const objectsPerRecord = 500
 
-// generation is a previous generation of a definition. Only its schemas are used: it has no converter.
+// generation is a previous generation of a CRD. Only its schemas are used: it has no converter.
 type generation struct {
 	*crd.Resource
 	record *watchcache.Object
 }
 
-// history is the persisted migration state of one definition.
+// history is the persisted migration state of one CRD.
 //
-// Invariants, where G is the generation of the current definition and M is pending.generation:
+// Invariants, where G is the generation of the current CRD and M is pending.generation:
 //
 //	previous[i].Generation < previous[i+1].Generation < G
 //	0 ≤ M ≤ G
@@ -50,8 +50,7 @@ type history struct {
 	pending  pending
 }
 
-// before returns the history without the given generation and later generations, which the stored history contains if the
-// definition has changed again.
+// before returns the history without generation and later generations, which are stored if the CRD has changed again.
 func (h history) before(generation int64) history {
 	if n := h.indexFrom(generation); n < len(h.previous) {
 		h.previous = h.previous[:n]
@@ -59,7 +58,7 @@ func (h history) before(generation int64) history {
 	return h
 }
 
-// since returns the given generation, if it is stored, and the later previous generations, in ascending order.
+// since returns the stored previous generations that are not before generation, in ascending order.
 func (h history) since(generation int64) []generation { return h.previous[h.indexFrom(generation):] }
 
 func (h history) indexFrom(number int64) int {
@@ -91,7 +90,7 @@ func (h history) generationOf(key watchcache.Key, uid string, entry apply.Entry)
 // objects before the retry, so an entry is also identified by its time: an entry with another time, and every entry that is not
 // listed, was written with the schema of generation M or of a later generation.
 //
-// The list is stored as several records. The name of the first record is the UID of the definition. The first record contains
+// The list is stored as several records. The name of the first record is the UID of the CRD. The first record contains
 // the number of additional records and is committed last, so a crash leaves either the old list or the new list.
 type pending struct {
 	generation int64 // M; 0 if nothing was recorded yet
@@ -114,7 +113,7 @@ type pendingEntry struct {
 	APIVersion  string          `json:"apiVersion"`
 	Subresource string          `json:"subresource,omitempty"`
 	Time        time.Time       `json:"time"`
-	// Generation is the generation of the definition to whose schema the entry conforms.
+	// Generation is the generation of the CRD to whose schema the entry conforms.
 	Generation int64 `json:"generation"`
 }
 
@@ -136,7 +135,7 @@ func (p pending) generationOf(key watchcache.Key, uid string, entry apply.Entry)
 	return 0, false
 }
 
-// oldest returns the oldest generation to which an entry conforms. Stored generations older than that are not needed.
+// oldest returns the oldest generation to which an entry conforms. Older stored generations are not needed.
 func (p pending) oldest() int64 {
 	oldest := p.generation
 	for _, object := range p.objects {
@@ -147,10 +146,9 @@ func (p pending) oldest() int64 {
 	return oldest
 }
 
-// RecordPrevious returns the write that stores the definition live as a previous generation, in the commit that replaces live
-// with obj. It returns nil if no managed fields entry can depend on the schemas of live: either live serves no version, so that
-// the generation that was served last is stored already, or obj serves a version and has the same schema for every version of
-// live.
+// RecordPrevious returns the write that stores the CRD live as a previous generation, in the commit that replaces live with
+// obj. It returns nil if no managed fields entry can depend on the schemas of live: either live serves no version and the
+// last served generation is stored already, or obj serves a version and has the schema of every version of live.
 func RecordPrevious(obj, live document.Value) []storage.Write {
 	if obj.IsAbsent() || live.IsAbsent() {
 		return nil
@@ -170,7 +168,7 @@ func RecordPrevious(obj, live document.Value) []storage.Write {
 	return []storage.Write{{Key: key.String(), Value: []byte(record.JSON())}}
 }
 
-// changesSchemas reports whether the definition next lacks a version of the definition replaced, or has another schema for such a
+// changesSchemas reports whether the CRD next lacks a version of the CRD replaced, or has another schema for such a
 // version.
 func changesSchemas(replaced, next *crd.Definition) bool {
 	for i := range replaced.Versions {
@@ -188,16 +186,16 @@ type histories struct {
 	log   *slog.Logger
 }
 
-// read returns the history of a definition.
+// read returns the history of a CRD.
 func (s histories) read(ctx context.Context, d *crd.Definition) (history, error) {
 	if d.Generation <= 1 {
-		return history{}, nil // the definition was never updated
+		return history{}, nil // the CRD was never updated
 	}
 	all, err := s.readAll(ctx, d.UID)
 	return all[d.UID].before(d.Generation), err
 }
 
-// readAll returns the histories of the definition with the given UID, or of all definitions if uid is "". The keys of the
+// readAll returns the histories of the CRD with the given UID, or of all CRDs if uid is "". The keys of the
 // result are UIDs. It logs and skips records that cannot be parsed.
 func (s histories) readAll(ctx context.Context, uid string) (map[string]history, error) {
 	records, err := s.list(ctx, generationRecords, uid)
@@ -221,7 +219,7 @@ func (s histories) readAll(ctx context.Context, uid string) (map[string]history,
 	return all, s.readPending(ctx, uid, all)
 }
 
-// list returns the records with the key prefix kind of the definition with the given UID, or of all definitions if uid is "".
+// list returns the records with the key prefix kind of the CRD with the given UID, or of all CRDs if uid is "".
 func (s histories) list(ctx context.Context, kind, uid string) ([]*watchcache.Object, error) {
 	selection := watchcache.Selection{Kind: kind}
 	if uid != "" {
@@ -234,13 +232,13 @@ func (s histories) list(ctx context.Context, kind, uid string) ([]*watchcache.Ob
 	return list.Objects, nil
 }
 
-// definitionUID returns the UID of the definition that a record belongs to.
+// definitionUID returns the UID of the CRD that a record belongs to.
 func definitionUID(record *watchcache.Object) (uid string) {
 	uid, _, _ = strings.Cut(record.Name(), ".")
 	return uid
 }
 
-// readPending reads the pending entries of the definition with the given UID, or of all definitions if uid is "", and adds them
+// readPending reads the pending entries of the CRD with the given UID, or of all CRDs if uid is "", and adds them
 // to the histories in all.
 func (s histories) readPending(ctx context.Context, uid string, all map[string]history) error {
 	list, err := s.list(ctx, pendingRecords, uid)
@@ -281,7 +279,7 @@ func recordName(uid string, serial int64, i int) string {
 	return fmt.Sprintf("%s.%d.%d", uid, serial, i)
 }
 
-// parsePending returns the pending entries in the records of one definition. If there is no first record, no entry is pending.
+// parsePending returns the pending entries in the records of one CRD. If there is no first record, no entry is pending.
 func parsePending(uid string, records []*watchcache.Object) (pending, error) {
 	p := pending{records: records}
 	first, err := findRecord(uid, records)
@@ -351,7 +349,7 @@ func (s histories) update(ctx context.Context, uid string, next pending, h histo
 }
 
 // writes returns the writes that store the pending entries: first contains the write of the first record, and additional the
-// writes of the other records. Both are empty if no entry is pending.
+// writes of all other records. Both are empty if no entry is pending.
 func (p pending) writes(uid string, serial int64) (first, additional []storage.Write) {
 	chunks := slices.Collect(slices.Chunk(slices.Collect(maps.Values(p.objects)), objectsPerRecord))
 	for i, objects := range chunks {
@@ -371,7 +369,7 @@ func (p pending) writes(uid string, serial int64) (first, additional []storage.W
 	return first, additional
 }
 
-// delete deletes the history of a definition that no longer exists. It logs failures; records that remain are deleted at the next
+// delete deletes the history of a CRD that no longer exists. It logs failures; records that remain are deleted at the next
 // start of the server.
 func (s histories) delete(ctx context.Context, h history) {
 	records := slices.Clone(h.pending.records)

@@ -18,8 +18,8 @@ import (
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// TestPendingEntry: an entry that was written again is not pending, and neither is an entry of a new object with the name of a
-// deleted object.
+// TestPendingEntry: an entry that was written again is not pending; an entry of a new object with the name of a deleted
+// object is not pending either.
 func TestPendingEntry(t *testing.T) {
 	entry := apply.Entry{Manager: "m", Operation: apply.Update, APIVersion: "example.com/v2", Subresource: "status", Time: noon, FieldsV1: `{"f:a":{}}`}
 	key := watchcache.Key{Namespace: "default", Name: "one"}

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// workers is the number of definitions whose objects are migrated concurrently. Each worker waits for a conversion webhook
+	// workers is the number of CRDs whose objects are migrated concurrently. Each worker waits for a conversion webhook
 	// for at most Options.ConversionTimeout.
 	workers = 16
 	// recordTimeout is the timeout of the commit that records the result of a pass. The commit is attempted even if the context
@@ -41,16 +41,16 @@ type Options struct {
 	MinBackoff, MaxBackoff time.Duration
 }
 
-// Migrator migrates the managed fields of custom resources to the current schemas of their definitions. Safe for
-// concurrent use.
+// Migrator migrates the managed fields of custom resources to the current schemas of their CRDs. It is safe for concurrent
+// use.
 type Migrator struct {
 	options   Options
 	histories histories
 
 	mu sync.Mutex
-	// current maps the name of each definition to the migration to its served generation.
+	// current maps the name of each CRD to the migration to its served generation.
 	current map[string]*Migration
-	queue   *workqueue.Queue[string] // names of definitions; nil until Run
+	queue   *workqueue.Queue[string] // names of CRDs; nil until Run
 }
 
 // New returns a Migrator. It does nothing before Run.
@@ -63,7 +63,7 @@ func New(options Options) *Migrator {
 	}
 }
 
-// Migration is the migration of all objects of a kind to the generation of the definition from which the kind was created.
+// Migration is the migration of all objects of a kind to the generation of the CRD from which the kind was created.
 type Migration struct {
 	Kind     *api.Kind
 	resource *crd.Resource
@@ -72,7 +72,7 @@ type Migration struct {
 	// drained is closed when no write that uses a replaced kind is in flight.
 	drained chan struct{}
 
-	// The fields below are used by reconcile only, which the queue never calls concurrently for one definition.
+	// The fields below are used by reconcile only, which the queue never calls concurrently for one CRD.
 
 	history history
 	// isRead reports whether history was read from the store. isRecorded reports whether history equals the stored state.
@@ -97,14 +97,14 @@ func (m *Migrator) Prepare(ctx context.Context, kind *api.Kind) *Migration {
 // Cancel admits the writes that Prepare blocked. It is called if the kind could not be registered.
 func (migration *Migration) Cancel() { migration.unblock() }
 
-// Drain rejects new writes that use the kind, and blocks until no write is in flight that uses the kind or a kind that it
-// replaced.
+// Drain rejects new writes that use the kind, and blocks until no write that uses the kind, or a kind that it replaced, is in
+// flight.
 func (migration *Migration) Drain() {
 	migration.Kind.WriteGate.Close()
 	<-migration.drained
 }
 
-// Track makes migration the current migration of its definition. It is called after the kind was registered; Start must follow.
+// Track makes migration the current migration of its CRD. It is called after the kind was registered; Start must follow.
 func (m *Migrator) Track(migration *Migration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,7 +126,7 @@ func (m *Migrator) Start(migration, replaced *Migration) {
 	}
 }
 
-// Delete deletes the persisted state of a definition that no longer exists.
+// Delete deletes the persisted state of a CRD that no longer exists.
 func (m *Migrator) Delete(ctx context.Context, d *crd.Definition) {
 	m.mu.Lock()
 	if g := m.current[d.Name]; g != nil && g.resource.UID == d.UID {
@@ -141,22 +141,22 @@ func (m *Migrator) Delete(ctx context.Context, d *crd.Definition) {
 	m.histories.delete(ctx, all[d.UID])
 }
 
-// Loading resumes migrations when a server starts. The caller passes every existing definition to Resume, Keep or KeepNamed, and
+// Loading resumes migrations when a server starts. The caller passes every existing CRD to Resume, Keep or KeepNamed, and
 // then calls Finish.
 type Loading struct {
 	migrator  *Migrator
-	histories map[string]history // maps the UID of each definition that was not passed to a method yet to its history
+	histories map[string]history // the histories of the CRDs that were not passed to a method yet, by UID
 }
 
-// Load reads the persisted state of all definitions.
+// Load reads the persisted state of all CRDs.
 func (m *Migrator) Load(ctx context.Context) (*Loading, error) {
 	all, err := m.histories.readAll(ctx, "")
 	return &Loading{m, all}, err
 }
 
-// Resume returns the migration to a kind that is about to be registered. If managed fields entries must be migrated before the
-// first write, it blocks writes until Run has migrated the entries. revision is not less than the revision of any object that was
-// written with an earlier generation.
+// Resume returns the migration to a kind that is about to be registered. If managed fields entries must be migrated before
+// the first write, it blocks writes until Run has migrated the entries. Every object that was written with an earlier
+// generation has at most this revision.
 func (l *Loading) Resume(kind *api.Kind, revision storage.Revision) *Migration {
 	g := newMigration(kind)
 	close(g.drained)
@@ -175,25 +175,25 @@ func (l *Loading) Resume(kind *api.Kind, revision storage.Revision) *Migration {
 	return g
 }
 
-// Keep retains the persisted state of a definition that exists but is not served.
+// Keep retains the persisted state of a CRD that exists but is not served.
 func (l *Loading) Keep(uid string) { delete(l.histories, uid) }
 
-// KeepNamed retains the persisted state of a definition that exists but cannot be parsed.
+// KeepNamed retains the persisted state of a CRD that exists but cannot be parsed.
 func (l *Loading) KeepNamed(name string) {
 	maps.DeleteFunc(l.histories, func(_ string, h history) bool {
 		return slices.ContainsFunc(h.previous, func(g generation) bool { return g.Name == name })
 	})
 }
 
-// Finish deletes the persisted state of all definitions that were not passed to Resume, Keep or KeepNamed: they no longer exist.
+// Finish deletes the persisted state of all CRDs that were not passed to Resume, Keep or KeepNamed: they no longer exist.
 func (l *Loading) Finish(ctx context.Context) {
 	for _, h := range l.histories {
 		l.migrator.histories.delete(ctx, h)
 	}
 }
 
-// Run processes migrations until the context ends. Writes that are blocked at that time remain blocked, because after a restart
-// they could not be distinguished from writes with the previous generation. Call Run once, after Load.
+// Run processes migrations until the context ends. Blocked writes remain blocked then, because after a restart they could not
+// be distinguished from writes with the previous generation. Call Run once, after Load.
 func (m *Migrator) Run(ctx context.Context) {
 	queue := workqueue.NewQueue[string](m.options.MinBackoff, m.options.MaxBackoff)
 	m.mu.Lock()
@@ -205,14 +205,14 @@ func (m *Migrator) Run(ctx context.Context) {
 	queue.Run(ctx, workers, func(ctx context.Context, name string) (isDone bool) { return m.reconcile(ctx, name) == nil })
 }
 
-// reconcile migrates the objects of the named definition. It logs an error before it returns it; the workqueue then retries the
-// definition.
+// reconcile migrates the objects of the named CRD. It logs an error before it returns it; the workqueue then retries the
+// CRD.
 func (m *Migrator) reconcile(ctx context.Context, name string) error {
 	m.mu.Lock()
 	migration := m.current[name]
 	m.mu.Unlock()
 	if migration == nil || !migration.isDrained() {
-		return nil // Start adds the definition to the queue again
+		return nil // Start adds the CRD to the queue again
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -240,8 +240,8 @@ func (migration *Migration) isDrained() bool {
 	}
 }
 
-// advance runs steps 3 to 6 of the package documentation, as far as that is possible now. It returns an error if entries remain
-// to be migrated.
+// advance runs the possible steps of 3 to 6 of the package documentation. It returns an error if entries remain to be
+// migrated.
 func (m *Migrator) advance(ctx context.Context, migration *Migration) error {
 	if !migration.isRead {
 		h, err := m.histories.read(ctx, migration.resource.Definition)
@@ -274,8 +274,8 @@ func (m *Migrator) admitWriters(ctx context.Context, migration *Migration) {
 	migration.unblock()
 }
 
-// markCurrent marks objects that are written after the current revision as conforming to the current schema, unless the resource
-// is marked already. Without the mark, requests have to compare every object with the schema.
+// markCurrent marks objects that are written after the current revision as conforming to the current schema, unless the
+// resource is marked already. Without the mark, every read compares the object with the schema.
 func (m *Migrator) markCurrent(ctx context.Context, migration *Migration) {
 	if migration.resource.IsMarkedCurrent() {
 		return
@@ -319,8 +319,8 @@ func (migration *Migration) unfinished(cause error) error {
 	return cause
 }
 
-// migrate makes one pass over objects and records the entries that are pending after it. cause is the reason why one of these
-// entries is pending; nil if none is pending.
+// migrate runs one pass over objects and records the entries that are pending after the pass. cause is the reason why an
+// entry is pending; nil if no entry is pending.
 func (m *Migrator) migrate(ctx context.Context, migration *Migration, all []*watchcache.Object) (cause, err error) {
 	p := newPass(m.options.Objects, migration, m.options.ConversionTimeout)
 	failed := p.run(ctx, all)
@@ -367,8 +367,8 @@ func (m *Migrator) listObjects(ctx context.Context, migration *Migration) ([]*wa
 	return list.Objects, nil
 }
 
-// pendingObjects returns the objects with pending entries, in random order, so that an object whose conversion takes too long
-// does not always delay the same objects.
+// pendingObjects returns the objects with pending entries, in random order, so that a slow conversion of an object does not
+// delay the same other objects in each retry.
 func (m *Migrator) pendingObjects(ctx context.Context, migration *Migration) (all []*watchcache.Object, err error) {
 	for key := range migration.history.pending.objects {
 		key.Kind = migration.Kind.StoreName()

@@ -26,8 +26,7 @@ const (
 	// maxBatchObjects and maxBatchBytes limit the objects of one ConversionReview.
 	maxBatchObjects = 100
 	maxBatchBytes   = 1 << 20
-	// parallelBatches is the number of batches in progress: while one batch waits for the webhook, another batch can wait for the
-	// disk.
+	// parallelBatches is the number of batches in progress, so that calls of the webhook and commits overlap.
 	parallelBatches = 4
 	// parallelWrites is the number of objects per batch that are written concurrently, to share a group commit.
 	parallelWrites = 32
@@ -47,7 +46,7 @@ type pass struct {
 
 	mu     sync.Mutex
 	chains map[chainKey]*chain
-	// pending holds the entries that could not be migrated. lastError is the reason why one of them could not be migrated.
+	// pending holds the entries that could not be migrated. lastError is the reason of the last failure.
 	pending   map[watchcache.Key]pendingObject
 	lastError error
 }
@@ -265,8 +264,8 @@ func (p *pass) migrate(ctx, convertCtx context.Context, c *candidate) error {
 }
 
 // write writes the entries of an object, unless they are unchanged. The write changes the revision of the object, but not its
-// other fields, which may still conform to an earlier schema. Therefore write first calls MarkStale, so that no object is
-// regarded as current until the end of the pass.
+// other fields, which may still conform to an earlier schema. Therefore write first calls MarkStale, which removes the mark
+// of markCurrent until the end of the pass.
 func (p *pass) write(ctx context.Context, c *candidate, entries []apply.Entry) error {
 	if slices.Equal(entries, c.parsed.Entries) {
 		return nil
@@ -309,7 +308,7 @@ func (p *pass) setPending(key watchcache.Key, object *pendingObject, cause error
 	p.pending[key], p.lastError = *object, cause
 }
 
-// pendingObject returns the persisted form of the object with the given pending entries; nil if entries is empty.
+// pendingObject returns the record of the object with its pending entries; nil if entries is empty.
 func (c *candidate) pendingObject(entries []pendingEntry) *pendingObject {
 	if len(entries) == 0 {
 		return nil
@@ -327,8 +326,9 @@ func (c *candidate) allEntries() (all []pendingEntry) {
 	return all
 }
 
-// migratedEntries returns the object's entries mapped to the current schema, and the fields that they lose. An entry that cannot be migrated is not changed; it
-// is in pending, with its cause, if the conversion webhook was unavailable, so that a retry may succeed.
+// migratedEntries returns the object's entries mapped to the current schema, and the fields that they lose. An entry that
+// cannot be migrated is returned unchanged. If the conversion webhook was unavailable, so that a retry may succeed, the entry
+// is in pending, and cause is the error.
 func (c *candidate) migratedEntries() (entries []apply.Entry, pending []pendingEntry, lost []lostFields, cause error) {
 	for i, entry := range c.parsed.Entries {
 		chain := c.chains[i]

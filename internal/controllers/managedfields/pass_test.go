@@ -52,13 +52,13 @@ func TestRejectionsAreFinal(t *testing.T) {
 	}
 }
 
-// TestConversionIsBatched: a ConversionReview contains many objects, and no object is converted twice or without need.
+// TestConversionIsBatched: a ConversionReview contains many objects, and no object is converted twice or unnecessarily.
 func TestConversionIsBatched(t *testing.T) {
 	k, h := openConverted(t, watchcachetest.OpenStore(t))
 	for i := range 250 {
 		k.MustCreate("v2", fmt.Sprintf("w%03d", i), ", map: {x: 1}")
 	}
-	k.MustCreate("v1", "z", ", map: {x: 1}") // its entry is at v1, the storage version, so it is not converted
+	k.MustCreate("v1", "z", ", map: {x: 1}") // not converted, because its managedFields entry is at the storage version v1
 	h.Fail(nil)
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 	k.waitFinished()
@@ -109,7 +109,7 @@ func TestUnchangedSchemaNeedsNoConversion(t *testing.T) {
 	k.wantOwned("one", before)
 }
 
-// TestChangesWhileNotServed: a definition may change while none of its versions is served. Only the generation that was
+// TestChangesWhileNotServed: a CRD may change while none of its versions is served. Only the generation that was
 // served last is persisted.
 func TestChangesWhileNotServed(t *testing.T) {
 	k := open(t, watchcachetest.OpenStore(t))
@@ -130,7 +130,7 @@ func TestChangesWhileNotServed(t *testing.T) {
 	k.waitFinished()
 }
 
-// TestChangesWithoutNames: managedFields are migrated even if a previous generation of the definition had no accepted names.
+// TestChangesWithoutNames: managedFields are migrated even if a previous generation of the CRD had no accepted names.
 func TestChangesWithoutNames(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k := open(t, s)

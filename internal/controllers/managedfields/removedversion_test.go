@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// The versions of the definition. The schema of removedV1 has one field more than the schema of storedV2, and the list is a set
-// in removedV1 and atomic in storedV2.
+// The versions of the CRD. The schema of removedV1 has one field more than that of storedV2; the list type is set in
+// removedV1 and atomic in storedV2.
 const (
 	removedV1 = `{"name":"v1","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"},"old":{"type":"integer"},
   "list":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},
@@ -20,7 +20,7 @@ const (
   "map":{"type":"object","additionalProperties":{"type":"integer"}}}}}}`
 )
 
-// removeV1 returns a server whose definition no longer has version v1. The field managers alice, carol and dave have written the
+// removeV1 returns a server whose CRD no longer has version v1. The field managers alice, carol and dave have written the
 // widget "one" at v1.
 func removeV1(t *testing.T, conversion string) *kit {
 	t.Helper()
@@ -86,7 +86,7 @@ func TestRemovedVersionOfWebhook(t *testing.T) {
 	}
 }
 
-// TestVersionRemovedTemporarily: managedFields are migrated even if a previous generation of the definition lacks the version at
+// TestVersionRemovedTemporarily: managedFields are migrated even if a previous generation of the CRD lacks the version at
 // which an object is stored.
 func TestVersionRemovedTemporarily(t *testing.T) {
 	s := watchcachetest.OpenStore(t)

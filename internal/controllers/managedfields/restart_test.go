@@ -19,7 +19,7 @@ import (
 )
 
 // TestMigrationAfterRestart: a server that stops before a migration has finished completes the migration after the restart, even
-// over several generations of the definition.
+// over several generations of the CRD.
 func TestMigrationAfterRestart(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k := open(t, s)
@@ -40,16 +40,16 @@ func TestMigrationAfterRestart(t *testing.T) {
 	again.waitFinished()
 }
 
-// failingStore is a store in which, after isClosed is set, the first commit of a widget succeeds and all later commits of widgets
-// fail.
+// failingStore is a store in which, after isFailing is set, the first commit of a widget succeeds and all later commits of
+// widgets fail.
 type failingStore struct {
 	storage.Store
-	isClosed atomic.Bool
-	commits  atomic.Int64
+	isFailing atomic.Bool
+	commits   atomic.Int64
 }
 
 func (s *failingStore) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
-	if s.isClosed.Load() && strings.HasPrefix(writes[0].Key, crdtest.Widgets+"/") && s.commits.Add(1) > 1 {
+	if s.isFailing.Load() && strings.HasPrefix(writes[0].Key, crdtest.Widgets+"/") && s.commits.Add(1) > 1 {
 		return 0, errors.New("disk failure")
 	}
 	return s.Store.Commit(ctx, writes...)
@@ -63,13 +63,13 @@ func TestCrashDuringPass(t *testing.T) {
 	for i := range 5 {
 		k.MustApply(fmt.Sprint("w", i), twoItems)
 	}
-	s.isClosed.Store(true)
+	s.isFailing.Store(true)
 	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular))
 	k.Wait("commits of all objects", func() bool { return s.commits.Load() >= 5 })
 	k.MergeDefinition("widgets", `{"spec":{"names":{"shortNames":["w"]}}}`)
 	k.Wait("the names to be accepted", func() bool { return len(k.Parsed("widgets").AcceptedNames.ShortNames) == 1 })
 	k.Stop()
-	s.isClosed.Store(false)
+	s.isFailing.Store(false)
 	if got := k.previousGenerations(); got != 1 {
 		t.Errorf("%d previous generations are persisted, want 1", got)
 	}
@@ -80,42 +80,42 @@ func TestCrashDuringPass(t *testing.T) {
 	again.waitFinished()
 }
 
-// recordFailingStore is a store that, while isClosed is set, rejects commits that delete a previous generation.
+// recordFailingStore is a store that, while isFailing is set, rejects commits that delete a previous generation.
 type recordFailingStore struct {
 	storage.Store
-	isClosed atomic.Bool
-	failures atomic.Int64
+	isFailing atomic.Bool
+	failures  atomic.Int64
 }
 
 func (s *recordFailingStore) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
-	if s.isClosed.Load() && writes[0].Value == nil && strings.HasPrefix(writes[0].Key, managedfields.GenerationRecords+"/") {
+	if s.isFailing.Load() && writes[0].Value == nil && strings.HasPrefix(writes[0].Key, managedfields.GenerationRecords+"/") {
 		s.failures.Add(1)
 		return 0, errors.New("disk failure")
 	}
 	return s.Store.Commit(ctx, writes...)
 }
 
-// TestWritersAreBlockedUntilThePassIsRecorded: if the outcome of a pass cannot be persisted, writes remain blocked. Otherwise, if
-// the pass is repeated after a crash, an entry of the new schema would be treated as an entry of the old schema.
+// TestWritersAreBlockedUntilThePassIsRecorded: if the outcome of a pass cannot be persisted, writes remain blocked. Otherwise
+// a pass that is repeated after a crash would treat an entry of the new schema as an entry of the old schema.
 func TestWritersAreBlockedUntilThePassIsRecorded(t *testing.T) {
 	s := &recordFailingStore{Store: watchcachetest.OpenStore(t)}
 	k := open(t, s)
 	k.DefineWidgets(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap), "")
 	k.MustApply("one", twoItems)
-	s.isClosed.Store(true)
+	s.isFailing.Store(true)
 	old := k.Widgets("v1")
 	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular))
 	k.WaitReplaced(old)
 	k.Wait("recording fails repeatedly", func() bool { return s.failures.Load() > 1 })
 	k.wantOwned("one", itemsByName)
 	k.wantBlocked()
-	s.isClosed.Store(false)
+	s.isFailing.Store(false)
 	k.MustApply("one", twoItems)
 	k.wantOwned("one", itemsByName)
 	k.waitFinished()
 }
 
-// TestRecordsAreDeleted: previous generations are deleted with the definition, and when all entries are migrated; a dry run, and
+// TestRecordsAreDeleted: previous generations are deleted with the CRD, and when all entries are migrated; a dry run, and
 // an update that changes no schema, persist no previous generation.
 func TestRecordsAreDeleted(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
@@ -217,7 +217,7 @@ func TestCrashBetweenGenerations(t *testing.T) {
 	}
 }
 
-// TestUnreadableDefinitionKeepsItsHistory: the state of a definition that cannot be parsed is retained.
+// TestUnreadableDefinitionKeepsItsHistory: the state of a CRD that cannot be parsed is retained.
 func TestUnreadableDefinitionKeepsItsHistory(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k := open(t, s)

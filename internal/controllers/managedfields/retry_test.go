@@ -46,8 +46,8 @@ func TestPendingEntriesAreRetried(t *testing.T) {
 	}
 }
 
-// TestConversionTimeout: while writes are blocked, the calls of a webhook that hangs share one timeout. Objects that were not
-// converted before the timeout are pending.
+// TestConversionTimeout: while writes are blocked, the calls of a webhook that does not respond share one timeout. Objects
+// that were not converted before the timeout are pending.
 func TestConversionTimeout(t *testing.T) {
 	h := &crdtest.Webhooks{}
 	k := openOptions(t, watchcachetest.OpenStore(t), h,
@@ -74,7 +74,7 @@ func TestConversionTimeout(t *testing.T) {
 	k.wantAllMigrated(n)
 }
 
-// TestNextGenerationInterrupts: an update of the definition ends a migration that waits for a webhook; the entries are migrated
+// TestNextGenerationInterrupts: an update of the CRD ends a migration that waits for a webhook; the entries are migrated
 // to the new generation with the webhook of the new generation.
 func TestNextGenerationInterrupts(t *testing.T) {
 	k, h := openConverted(t, watchcachetest.OpenStore(t))

@@ -13,8 +13,8 @@ import (
 // condition is a condition of a terminating namespace, with Kubernetes' types, reasons and messages.
 type condition struct{ name, reason, message string }
 
-// successConditions are the conditions, with status False, of a terminating namespace whose deletion has no errors and which has
-// no remaining objects.
+// successConditions are the conditions, with status False, of a terminating namespace without deletion errors and remaining
+// objects.
 var successConditions = []condition{
 	{"NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"},
 	{"NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"},
@@ -23,8 +23,8 @@ var successConditions = []condition{
 	{"NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished"},
 }
 
-// failureConditions returns the conditions whose status is True: for an error of the deletion, for remaining objects and for
-// remaining finalizers. It returns nil if the namespace is empty and err is nil.
+// failureConditions returns conditions with status True for an error of the deletion, for remaining objects and for remaining
+// finalizers; nil if there are none of these.
 func failureConditions(remaining *remaining, err error) []condition {
 	var found []condition
 	if err != nil {

@@ -26,7 +26,8 @@ type remaining struct {
 func (r *remaining) isEmpty() bool { return len(r.kinds) == 0 }
 
 // deleteContent deletes the objects in a namespace, and counts the objects that still exist because of a finalizer or a grace
-// period. It deletes pods first, and other objects, such as the network policies that protect the pods, only when no pod is left.
+// period. It deletes pods first. It deletes other objects, such as NetworkPolicies that protect the pods, only when no pod is
+// left.
 func (c *Controller) deleteContent(ctx context.Context, namespace string) (*remaining, error) {
 	left := &remaining{kinds: map[string]int{}, finalizers: map[string]int{}}
 	pods, _ := c.Objects.Kinds.Resource("", "v1", "pods")

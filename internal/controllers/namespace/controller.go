@@ -112,8 +112,8 @@ func sleep(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// reconcile deletes the content of a terminating namespace, and removes the controller's finalizer when the namespace is empty.
-// isDone reports whether the controller has nothing left to do for the namespace; a namespace that is not done is retried.
+// reconcile deletes the content of a terminating namespace, and removes the controller's finalizer when the namespace is
+// empty. isDone is false if the namespace must be retried.
 func (c *Controller) reconcile(ctx context.Context, name string) (isDone bool, err error) {
 	namespace, err := c.Objects.Cache.Get(ctx, watchcache.Key{Kind: Kind, Name: name}, watchcache.Latest)
 	if errors.Is(err, storage.ErrNotFound) {

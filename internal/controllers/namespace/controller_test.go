@@ -37,8 +37,8 @@ func (k *kit) reconcile(namespace string) (isDone bool) {
 	return isDone
 }
 
-// TestDeleteNamespace: the controller removes namespaces with their content, whether they were deleted before or after
-// its start; the content of other namespaces is kept.
+// TestDeleteNamespace: the controller removes namespaces with their content, whether they were deleted before or after its
+// start; the content of other namespaces remains.
 func TestDeleteNamespace(t *testing.T) {
 	k := open(t, nil)
 	for _, namespace := range []string{"before", "other"} {
@@ -121,8 +121,8 @@ func TestFinalizers(t *testing.T) {
 	}
 }
 
-// TestPodsFirst: other objects in a terminating namespace are kept as long as it contains pods. A pod is deleted at the end
-// of its grace period.
+// TestPodsFirst: a terminating namespace retains other objects as long as it contains pods. A pod is deleted at the end of
+// its grace period.
 func TestPodsFirst(t *testing.T) {
 	k := open(t, nil)
 	now := time.Now()

@@ -138,7 +138,7 @@ func (k *kit) get(kind, namespace, name string) document.Value {
 	return parsed.Document
 }
 
-// wait polls until a condition holds, and fails the test after testwait.Timeout.
+// wait polls until holds returns true, and fails the test after testwait.Timeout.
 func (k *kit) wait(condition string, holds func() bool) {
 	k.Helper()
 	if !testwait.Within(testwait.Timeout, holds) {

@@ -50,7 +50,7 @@ func TestNothingOutlivesItsNamespace(t *testing.T) {
 						createdHere.Add(1)
 					case isRejected(err):
 						rejected.Add(1)
-						select { // the wait leaves CPU time for the deletion
+						select { // waits, so that the deletion gets CPU time
 						case <-ended:
 						case <-time.After(time.Millisecond):
 						}

@@ -30,8 +30,8 @@ import (
 // Widgets is the name of the resource widgets in the watch cache, in the form GROUP/RESOURCE.
 const Widgets = "example.com/widgets"
 
-// Kit is an API server without HTTP for tests: the registry and the controllers of CustomResourceDefinitions. It embeds a
-// testing.T, so that its methods can fail the test.
+// Kit is an API server without HTTP for tests: the registry and the controllers of CustomResourceDefinitions. Its methods
+// fail the embedded testing.T.
 type Kit struct {
 	*testing.T
 	Objects *registry.Registry
@@ -191,25 +191,25 @@ func (k *Kit) ManagedFields(version, name string) string {
 	return doc.Lookup("metadata", "managedFields").JSON()
 }
 
-// WaitCondition waits until a condition of a definition has the given status.
+// WaitCondition waits until a condition of a CRD has the given status.
 func (k *Kit) WaitCondition(plural, condition, status string) {
 	k.Helper()
 	k.Wait(fmt.Sprintf("%s: %s is %s", plural, condition, status), func() bool { return k.Parsed(plural).HasStatus(condition, status) })
 }
 
-// WaitReplaced waits until a changed definition of widgets is served: until the current endpoint differs from the endpoint old.
+// WaitReplaced waits until a changed CRD of widgets is served: until the current endpoint differs from the endpoint old.
 func (k *Kit) WaitReplaced(old *registry.Endpoint) {
 	k.Helper()
 	k.Wait("the kind is replaced", func() bool { return k.Widgets(old.Version) != old })
 }
 
-// Wait polls until a condition holds. It fails the test after 30 seconds.
+// Wait polls until holds returns true. It fails the test after 30 seconds, with condition as description.
 func (k *Kit) Wait(condition string, holds func() bool) {
 	k.Helper()
 	testwait.For(k, condition, holds)
 }
 
-// Create creates a widget. fields are YAML that is inserted after metadata: empty, or with a leading comma.
+// Create creates a widget. fields, in YAML and with a leading comma unless empty, are the fields after metadata.
 func (k *Kit) Create(version, name, fields string) error {
 	body := fmt.Sprintf(`{apiVersion: example.com/%s, kind: Widget, metadata: {name: %s}%s}`, version, name, fields)
 	_, err := k.Objects.Create(k.Context(), k.Request(k.Widgets(version), "", body))

@@ -26,8 +26,8 @@ func ListAndMap(listType, mapType string) string {
   "map":{"type":"object",%s"additionalProperties":{"type":"integer"}}}}}}`, listType, mapType)
 }
 
-// TwoMaps returns the CRD versions v1, the storage version, and v2. Each has a map of integers at the top level and in
-// the status, and the field of [TwoSizes].
+// TwoMaps returns the CRD versions v1, the storage version, and v2. Each has a map of integers at the top level and in the
+// status, and the field size or sizes of [TwoSizes].
 func TwoMaps(mapType string) string {
 	return fmt.Sprintf(`{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer"},
     "map":{"type":"object",%[1]s"additionalProperties":{"type":"integer"}},"status":{"type":"object","properties":{"map":{"type":"object",%[1]s"additionalProperties":{"type":"integer"}}}}}}}},
