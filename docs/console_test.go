@@ -163,6 +163,8 @@ var masks = []struct {
 	{regexp.MustCompile(`("resourceVersion": ?)"\d+"`), `$1"REVISION"`},
 	{regexp.MustCompile(`(resourceVersion: )"\d+"`), `$1"REVISION"`},
 	{regexp.MustCompile(`((?:Apply|Update)(?:/[a-z]+)?(?: [a-z0-9.]+/v\w+)?,? +)\d+s *`), "${1}AGE "},
+	{regexp.MustCompile(`(at|after) revision \d+`), "$1 revision REVISION"},
+	{regexp.MustCompile(`\d+ (objects at revision|versions and|files; move|items: )`), "N $1"},
 	{regexp.MustCompile(` +\|`), " |"},
 	{regexp.MustCompile(`process \d+`), "process PID"},
 	{regexp.MustCompile(`(?m)^cadastre (v\S+|\(devel\)|unknown)$`), "cadastre VERSION"},

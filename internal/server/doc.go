@@ -33,6 +33,7 @@
 //	deletions.go       delete and deletecollection
 //	reviews.go         access reviews and token reviews
 //	nonresource.go     paths that are not resources
+//	backup.go          backups of the store
 //	health.go          health checks
 //	extra.go           handlers of the program that embeds the server
 //	representation.go  objects and lists as responses

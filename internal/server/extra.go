@@ -8,7 +8,7 @@ import (
 )
 
 // ReservedPaths lists the first segments of the paths that the server itself serves. Options.Handlers must not use them.
-var ReservedPaths = []string{"api", "apis", "openapi", "version", "healthz", "livez", "readyz", "metrics"}
+var ReservedPaths = []string{"api", "apis", "openapi", "version", "healthz", "livez", "readyz", "metrics", "storage"}
 
 // findExtra sets q.extra to the handler in Options.Handlers whose key is the longest prefix of the path, if there is one.
 func (q *request) findExtra() {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,7 +31,9 @@ import (
 // Options holds the dependencies and settings of a Handler. Admission, Limits, Handlers, Drop and Failure are optional, all
 // others are required.
 type Options struct {
-	Kinds         *api.Register
+	Kinds *api.Register
+	// Store is the store of Cache; requests use it only for backups.
+	Store         storage.Store
 	Cache         *watchcache.Cache
 	Objects       *registry.Registry
 	Catalog       *discovery.Catalog
@@ -65,6 +68,7 @@ type Handler struct {
 	drain    context.CancelFunc
 	active   atomic.Int64 // number of active requests
 	writes   writeDeadlines
+	backups  sync.Mutex // held while a backup is written
 }
 
 // NewHandler returns a Handler with the given options. Limits that are 0 get their defaults.

@@ -27,6 +27,8 @@ func (q *request) serveNonResource() error {
 	case path == "/metrics" && q.r.Method != http.MethodDelete: // kube-apiserver resets metrics on DELETE; this server does not
 		q.h.Metrics.Handler().ServeHTTP(&q.w, q.r)
 		return nil
+	case path == backupPath:
+		return q.backup()
 	case q.h.Catalog.Serve(&q.w, q.r):
 		return nil
 	}
@@ -35,7 +37,7 @@ func (q *request) serveNonResource() error {
 
 // listPaths responds to GET / with the list of all paths, as Kubernetes does.
 func (q *request) listPaths() error {
-	paths := []string{"/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"}
+	paths := []string{"/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", backupPath, "/version"}
 	for _, kind := range q.h.Kinds.All() {
 		for _, version := range kind.Versions {
 			if kind.Group == "" {

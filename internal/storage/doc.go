@@ -63,4 +63,5 @@
 //	errors.go      errors, and CheckCommit, which validates commits for all implementations
 //	storagetest/   the conformance suite, and a reference model with which the results of random operations are compared
 //	pebble/        the embedded implementation
+//	backup/        backups: files with all items at one revision, for every implementation
 package storage

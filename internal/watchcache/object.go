@@ -2,6 +2,8 @@ package watchcache
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -69,6 +71,20 @@ func newObject(rc *resourceCache, key string, value []byte, revision storage.Rev
 		return nil, &UnreadableError{Key: key, Err: fmt.Errorf("metadata.namespace: expected %q, received %q", o.Namespace(), l.namespace)}
 	}
 	return o, nil
+}
+
+// CheckItem returns an error if an item of the store is not an object that a cache can serve: if its key does not name an object,
+// its value is not JSON, or the name and namespace in its metadata are not those of the key.
+func CheckItem(item storage.Item) error {
+	key, err := ParseKey(item.Key)
+	if err != nil {
+		return err
+	}
+	if !json.Valid(item.Value) {
+		return &UnreadableError{Key: item.Key, Err: errors.New("expected JSON")}
+	}
+	_, err = newObject(newResourceCache(key.Kind, nil, nil, nil, 0), item.Key, item.Value, item.Revision)
+	return err
 }
 
 // Draft returns an object that is not in the store, such as the result of a dry run or an object converted to another API

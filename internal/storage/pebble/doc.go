@@ -53,4 +53,7 @@
 //	failure.go      disk failures; blockingfs.go: keeps Pebble from ending the process after one
 //	corruption.go   detection of corrupt files
 //	checkpoint.go   the last acknowledged revision, stored outside of Pebble
+//	restore.go      Restore, which creates a store from the items of a backup
+//	check.go        Check, which verifies a whole store
+//	salvage.go      Salvage, which reads what is left of a damaged store; salvagefiles.go: its tables and logs, block by block
 package pebble

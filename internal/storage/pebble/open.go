@@ -126,13 +126,7 @@ func Open(options Options) (*Store, error) {
 
 // open checks the files of the folder, opens Pebble, and restores the last and the compacted revision.
 func (s *Store) open() error {
-	if err := checkFormat(s.options); err != nil {
-		return err
-	}
-	if err := checkOptions(s.options.FileSystem, s.options.Folder, s.pebbleOptions()); err != nil {
-		return err
-	}
-	if err := checkLogs(s.options.FileSystem, s.options.Folder); err != nil {
+	if err := s.checkFiles(); err != nil {
 		return err
 	}
 	// Pebble deletes files that its manifest does not list. The store is therefore opened read-only and checked first, so that
@@ -162,6 +156,18 @@ func (s *Store) open() error {
 	s.committed, s.recent.since = last, last
 	s.history.init(last)
 	return nil
+}
+
+// checkFiles checks the files that Pebble does not check, or whose names its errors lack.
+func (s *Store) checkFiles() error {
+	fs, folder := s.options.FileSystem, s.options.Folder
+	if err := checkFormat(s.options); err != nil {
+		return err
+	}
+	if err := checkOptions(fs, folder, s.pebbleOptions()); err != nil {
+		return err
+	}
+	return checkLogs(fs, folder)
 }
 
 // readRevisions reads the revision of the last commit and the compacted revision from Pebble. It returns an error if commits
@@ -331,6 +337,11 @@ func writeFile(fs vfs.FS, folder, name, text string) error {
 	if err := fs.Rename(temporary, fs.PathJoin(folder, name)); err != nil {
 		return err
 	}
+	return syncDir(fs, folder)
+}
+
+// syncDir makes created, renamed and removed names in folder durable.
+func syncDir(fs vfs.FS, folder string) error {
 	dir, err := fs.OpenDir(folder)
 	if err != nil {
 		return err
