@@ -28,7 +28,7 @@ var (
 //
 //   - a rejected request changes nothing;
 //   - applying the extracted configuration of each manager is a no-op;
-//   - a field manager loses an absence that it owned only by one of the rules that absenceHistory.lossRule names.
+//   - a field manager loses the ownership of an absent field only by a rule of absenceHistory.lossRule.
 func TestAbsencesAreNotLost(t *testing.T) {
 	c := start(t, Config{})
 	rules := map[string]int{}
@@ -45,7 +45,7 @@ func TestAbsencesAreNotLost(t *testing.T) {
 	}
 }
 
-// absenceHistory is one random history of an object of a kind of its own.
+// absenceHistory is a random history of requests for one object, whose kind only this history uses.
 type absenceHistory struct {
 	*rand.Rand
 	client *client
@@ -54,7 +54,7 @@ type absenceHistory struct {
 
 	definition                 document.Value
 	generation                 int
-	hasV1, zoned, atomic       bool // the shape of the schema
+	hasV1, zoned, atomic       bool // variants of the schema: version v1 is served, field zoned, atomic map
 	request                    string
 	manager, subresource, verb string // of the last request; verb is apply, schema, migrate or other
 }
@@ -82,8 +82,8 @@ func (h *absenceHistory) run(t *testing.T) {
 			h.rules[rule]++
 		}
 		if h.verb == "migrate" && code < 300 {
-			// Migration unites field sets. The union may contain an empty map and a field in it, which no configuration has, so
-			// that the first apply reduces it; absences must remain.
+			// The union of two field sets may contain both an empty map and a field in it, which no configuration can, so the first
+			// apply after a migration may reduce the union. Absences must remain.
 			h.checkExtract(t, step, after, true)
 			settled := h.read(t)
 			for absence := range after.absences {
@@ -99,10 +99,10 @@ func (h *absenceHistory) run(t *testing.T) {
 	}
 }
 
-// absence is a field that an applier owns and the object lacks.
+// absence is a field that a field manager owns with the operation Apply and that the object lacks.
 type absence struct{ manager, subresource, path string }
 
-// lossRule returns the rule by which an absence is not one any more, "kept" if it still is one, and "" if there is no such rule.
+// lossRule returns the rule by which the absence a was lost, "kept" if it was not lost, and "" if no rule permits the loss.
 func (h *absenceHistory) lossRule(a absence, path fieldset.Path, after state) string {
 	_, kept := after.absences[a]
 	switch {
@@ -115,7 +115,7 @@ func (h *absenceHistory) lossRule(a absence, path fieldset.Path, after state) st
 	case strings.Contains(a.path, "].") && ownership.ValueAt(after.doc, itemOf(path)).IsAbsent():
 		return "item removed" // the list item around the field was removed
 	case strings.HasPrefix(a.path, ".spec.old") && h.verb == "apply" && after.owns(h.manager, a.path):
-		return "set" // at v1; the storage version does not have the field
+		return "set" // set at v1; the storage version does not have the field
 	case h.verb == "migrate" && after.owns(h.manager, a.path):
 		return "moved"
 	case h.verb == "schema" && strings.HasPrefix(a.path, ".spec.old"):
@@ -142,7 +142,7 @@ type state struct {
 	doc      document.Value
 	object   apply.Object
 	absences map[absence]bool
-	paths    map[string]fieldset.Path // all owned paths by their text
+	paths    map[string]fieldset.Path // all owned paths, by their string representation
 	owned    map[string]bool          // manager and path, separated by a space
 }
 
@@ -180,7 +180,8 @@ func (h *absenceHistory) read(t *testing.T) state {
 	return s
 }
 
-// checkExtract checks that applying the extracted configuration of each manager is a no-op, or with changes that it succeeds.
+// checkExtract checks that applying the extracted configuration of each manager succeeds and, unless changes is true, is a
+// no-op.
 func (h *absenceHistory) checkExtract(t *testing.T, step int, s state, changes bool) {
 	t.Helper()
 	types, err := schema.LoadCRD(h.definition)
@@ -188,7 +189,8 @@ func (h *absenceHistory) checkExtract(t *testing.T, step int, s state, changes b
 		t.Fatal(err)
 	}
 	for i, e := range s.object.Entries {
-		// As in Kubernetes, a write of the scale may split an Update entry in two of the same name, which the next write joins.
+		// As in Kubernetes, a write to scale may split an Update entry into two entries of the same manager, which the next write
+		// merges.
 		isSame := func(other apply.Entry) bool {
 			return other.Manager == e.Manager && other.Operation == e.Operation && other.Subresource == e.Subresource
 		}
@@ -254,7 +256,7 @@ func (h *absenceHistory) step(t *testing.T) int {
 
 func (h *absenceHistory) choose(values ...string) string { return values[h.IntN(len(values))] }
 
-// fields returns some of the given JSON members, each with one of its values or with an unset marker.
+// fields returns a random selection of JSON members, each with one of its values or with an unset marker.
 func (h *absenceHistory) fields(members ...string) string {
 	var out []string
 	for _, m := range members {
@@ -317,7 +319,7 @@ func (h *absenceHistory) applyScale(t *testing.T, version string) int {
 		h.fields(`replicas=0|1|2`)), applyType)
 }
 
-// update replaces the object by one with some fields set or removed.
+// update sends an update in which some fields of the object are set or removed.
 func (h *absenceHistory) update(t *testing.T, version string) int {
 	answer := h.client.call("GET", h.path(version), "")
 	var object map[string]any
@@ -347,7 +349,7 @@ func (h *absenceHistory) update(t *testing.T, version string) int {
 	return h.send(t, "PUT", version, "", string(text), "application/json")
 }
 
-// migrate moves the fields of one applier to another one.
+// migrate moves the fields of a field manager to another field manager.
 func (h *absenceHistory) migrate(t *testing.T) int {
 	h.verb = "migrate"
 	from := h.choose("ann", "bob", "cid")
@@ -364,7 +366,7 @@ func (h *absenceHistory) migrate(t *testing.T) int {
 	}
 	for _, e := range object.Entries {
 		if (e.Manager == from || e.Manager == h.manager) && !strings.HasSuffix(e.APIVersion, "/v2") {
-			return 404 // absences move only within a version
+			return 404 // absences can be moved only between entries of one version
 		}
 	}
 	result, err := ownership.Migrate(object, ownership.Migration{From: []ownership.Selector{{Manager: from, Operation: apply.Apply}}, To: h.manager})
@@ -392,7 +394,7 @@ func (h *absenceHistory) changeSchema(t *testing.T) int {
 	return 200
 }
 
-// define creates or changes the definition, and waits until it is served and managedFields are migrated.
+// define creates or changes the CRD, and waits until it is served and managedFields are migrated.
 func (h *absenceHistory) define(t *testing.T, method string) {
 	h.generation++
 	version := func(name string) string {

@@ -61,8 +61,8 @@ func PluginNames() []string {
 	return names
 }
 
-// extension is an admission plugin of the embedding program. Like webhooks, it is not called for the objects that the server
-// creates when it starts, because a faulty plugin must not prevent the start.
+// extension is an admission plugin of the embedding program. Like a webhook, it is not called for the objects that the server
+// creates at its start, so that a faulty plugin cannot prevent the start.
 type extension struct {
 	admission.Extension
 	isStarted *atomic.Bool
@@ -76,13 +76,13 @@ func (e extension) Handles(operation admission.Operation, r admission.Resource) 
 	return e.Plugin.Handles(operation, r)
 }
 
-// dynamicAdmission contains the admission plugins that are configured by API objects: webhooks and policies.
+// dynamicAdmission contains the admission plugins for webhooks and policies, which API objects configure.
 type dynamicAdmission struct {
 	chain    *admission.Chain
 	webhooks *webhook.Webhooks
 	policies *policy.Policies
 	informer *informer.Informer
-	// isStarted is set once the server's own objects exist; from then on, extensions are called.
+	// isStarted is set when the server's own objects exist. Extensions are called only after that.
 	isStarted atomic.Bool
 }
 

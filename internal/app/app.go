@@ -36,7 +36,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/informer"
 )
 
-// release is the suffix that the version reported at /version has after that of Kubernetes.
+// release is the suffix of the version at /version, after the version of Kubernetes.
 const release = "cadastre"
 
 // Config configures a Server. The zero value is invalid: Address, Listener or InProcess is required.
@@ -52,7 +52,8 @@ type Config struct {
 	// InProcess disables the listener: the server can be reached only through Server.Transport, in the same process.
 	InProcess bool
 	// TokenFile contains static tokens, ClientCAFile the CA of client certificates, CertFile and KeyFile the serving
-	// certificate. "" disables static tokens, and uses the server's own certificate authority for the certificates.
+	// certificate. If TokenFile is "", there are no static tokens. If the others are "", the server uses certificates of its own
+	// certificate authority.
 	TokenFile, ClientCAFile, CertFile, KeyFile string
 	// Unset enables unset markers (KEP-5051); Drop enables responses without managedFields (KEP-5958).
 	Unset, Drop bool
@@ -60,29 +61,29 @@ type Config struct {
 	WithoutControllers bool
 	// EventLife is the time to live of events; 0 means that events do not expire.
 	EventLife time.Duration
-	// PaceGC tunes Go's garbage collector for a process that runs nothing but this server.
+	// PaceGC tunes Go's garbage collector for a process that runs only this server.
 	PaceGC bool
 	Limits server.Limits
 	Log    *slog.Logger
 	// Admission are additional admission plugins, which run after the built-in plugins and before policies and webhooks.
 	Admission []admission.Plugin
-	// Authenticators and TokenAuthenticators are tried after client certificates and static tokens.
+	// Authenticators and TokenAuthenticators are called after client certificates and static tokens were checked.
 	Authenticators      []authenticator.Request
 	TokenAuthenticators []authenticator.Token
-	// Authorizers are consulted before RBAC.
+	// Authorizers are called before RBAC.
 	Authorizers []authorizer.Authorizer
 	// Handlers serve additional paths. The keys are path prefixes without a trailing slash.
 	Handlers map[string]http.Handler
 
-	// reconcileEvery is the interval at which deleted system objects are created again; 0 means the default. Only tests set
+	// reconcileInterval is the interval at which deleted system objects are created again; 0 means the default. Only tests set
 	// it.
-	reconcileEvery time.Duration
+	reconcileInterval time.Duration
 }
 
-// Store is a storage.Store that can also report why it rejects commits.
+// Store is a storage.Store that also reports the error with which it rejects commits.
 type Store interface {
 	storage.Store
-	// Failure returns the error that makes the store reject commits; nil if it accepts them.
+	// Failure returns the error with which the store rejects commits; nil if it accepts commits.
 	Failure() error
 	// MayRecover reports whether restarting the server may clear the failure.
 	MayRecover() bool
@@ -123,7 +124,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	return s, nil
 }
 
-// start constructs the components of the server, each after those that it depends on.
+// start constructs the components of the server, each after its dependencies.
 func (s *Server) start(ctx context.Context) error {
 	resources, err := api.NewRegister(append(api.Builtin(), crd.Kind())...)
 	if err != nil {
@@ -132,7 +133,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.openStore(); err != nil {
 		return err
 	}
-	// Listening reserves the address early; connections wait until the listener serves them.
+	// The address is reserved first; connections wait until the listener serves them.
 	if err := s.listen(); err != nil {
 		return err
 	}
@@ -164,7 +165,8 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.bootstrap(ctx, objects); err != nil {
 		return err
 	}
-	// Webhooks, policies and extensions apply from here on, so that a faulty one cannot prevent the start.
+	// Webhooks, policies and extensions are called only after this point, so that a faulty webhook, policy or extension cannot
+	// prevent the start.
 	if err := s.admission.start(ctx, informer.Options{Cache: s.cache, Log: s.config.Log}); err != nil {
 		return err
 	}
@@ -189,7 +191,7 @@ func (s *Server) start(ctx context.Context) error {
 	return nil
 }
 
-// newAdmission creates the admission chain without any webhook configurations and policies.
+// newAdmission creates the admission chain. It does not load webhook configurations and policies.
 func (s *Server) newAdmission(resources *api.Register, counted *metrics.Metrics) error {
 	webhooks, err := webhook.New(webhook.Options{Authorizer: s.authorizer, Metrics: counted, Log: s.config.Log})
 	if err != nil {
@@ -226,7 +228,7 @@ func (s *Server) openStore() error {
 	return err
 }
 
-// failure returns the error that makes the store reject commits, if any, and whether a restart may clear it.
+// failure returns the error with which the store rejects commits, if any, and reports whether a restart may clear the error.
 func (s *Server) failure() (mayRecover bool, err error) {
 	if err = s.store.Failure(); err == nil {
 		return false, nil
@@ -356,8 +358,8 @@ func countObjects(register *api.Register, c *watchcache.Cache) iter.Seq[metrics.
 	}
 }
 
-// URL returns the URL of the server; "" if it does not listen. If it listens on all addresses, the URL contains the loopback
-// address, for which the serving certificate is valid, too.
+// URL returns the URL of the server; "" if it does not listen. If the server listens on all addresses, the URL contains the
+// loopback address, for which the serving certificate is valid.
 func (s *Server) URL() string {
 	if s.listener == nil {
 		return ""

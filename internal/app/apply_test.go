@@ -56,7 +56,7 @@ func TestApplyTwice(t *testing.T) {
 	}
 }
 
-// TestRejectedConfigurations checks the errors for configurations that cannot be applied. Their texts are those of
+// TestRejectedConfigurations checks the errors for configurations that cannot be applied. The messages are those of
 // Kubernetes.
 func TestRejectedConfigurations(t *testing.T) {
 	c := start(t, Config{})

@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/server"
 )
 
-// startBlocked starts a server in which writes of widgets wait for the migration of managedFields until release is called:
-// the conversion webhook, which the migration calls, does not respond earlier.
+// startBlocked starts a server in which writes of widgets wait for the migration of managedFields until release is called,
+// because the conversion webhook that the migration calls does not respond before.
 func startBlocked(t *testing.T, config Config) (c *client, release func()) {
 	t.Helper()
 	c = start(t, config)
@@ -41,7 +41,7 @@ func startBlocked(t *testing.T, config Config) (c *client, release func()) {
 }
 
 // TestBlockedWriteTimesOut checks that a write that waits for the migration longer than the request timeout fails with a 504
-// that gives the reason, and that writes succeed after the migration.
+// that states the reason, and that writes succeed after the migration.
 func TestBlockedWriteTimesOut(t *testing.T) {
 	c, release := startBlocked(t, Config{Limits: server.Limits{RequestTimeout: 300 * time.Millisecond}})
 	patch := func() *testResponse {
@@ -58,7 +58,7 @@ func TestBlockedWriteTimesOut(t *testing.T) {
 	c.call("GET", atV1+"/a", "").want(200, `"size":"large"`)
 }
 
-// waitIdle waits until the server has no active requests, including those of disconnected clients.
+// waitIdle waits until the server has no active requests, including requests of disconnected clients.
 func (c *client) waitIdle() {
 	c.t.Helper()
 	testwait.For(c.t, "the server to end all requests", func() bool { return c.server.handler.ActiveRequests() == 0 })

@@ -54,7 +54,7 @@ func (s *Server) bootstrap(ctx context.Context, all *registry.Registry) error {
 		group.Go(func() error {
 			err := makeNamespace(ctx, all, name)
 			if err == nil && name == "default" {
-				makeService(ctx, all, s.address()) // the Service kubernetes is in the namespace default
+				makeService(ctx, all, s.address()) // after makeNamespace, because the Service is in the namespace default
 			}
 			return err
 		})

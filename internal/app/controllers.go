@@ -35,21 +35,21 @@ func controllerUser(name string) *authn.User {
 	}
 }
 
-// startControllers starts the controllers that run in kube-controller-manager in a cluster: garbage collection, namespace
-// deletion and the expiry of events. If several servers share a store, only the leader runs them.
+// startControllers starts controllers that a Kubernetes cluster runs in kube-controller-manager or kube-apiserver: garbage
+// collection, namespace deletion and the expiry of events. If several servers share a store, only the leader runs them.
 //
 // Controllers read objects from the watch cache without managedFields. The expiry of events is an exception: it reads the
 // time of an event's last write from its managedFields.
 func (s *Server) startControllers(ctx context.Context, all *registry.Registry) error {
 	ctx, s.stopControllers = context.WithCancel(context.WithoutCancel(ctx))
-	own := &systemObjects{all: all, address: s.address(), every: s.config.reconcileEvery}
+	own := &systemObjects{all: all, address: s.address(), interval: s.config.reconcileInterval}
 	s.running.Go("system objects", func() { own.run(ctx) })
 	if s.config.WithoutControllers {
 		return nil
 	}
-	control := func(ctx context.Context) { s.control(ctx, all) }
+	run := func(ctx context.Context) { s.runControllers(ctx, all) }
 	if !s.store.IsShared() {
-		s.running.Go("controllers", func() { control(ctx) })
+		s.running.Go("controllers", func() { run(ctx) })
 		return nil
 	}
 	host, err := os.Hostname()
@@ -60,12 +60,12 @@ func (s *Server) startControllers(ctx context.Context, all *registry.Registry) e
 		Objects: all, Namespace: leaseNamespace, Name: leaseName, Identity: fmt.Sprintf("%s_%s", host, uuid.NewUUID()),
 		User: systemUser, Manager: systemManager, Log: s.config.Log,
 	}
-	s.running.Go("controllers", func() { elector.Run(ctx, control) })
+	s.running.Go("controllers", func() { elector.Run(ctx, run) })
 	return nil
 }
 
-// control runs the controllers until the context is canceled, and returns when all have stopped.
-func (s *Server) control(ctx context.Context, all *registry.Registry) {
+// runControllers runs the controllers until the context is canceled, and returns when all controllers have stopped.
+func (s *Server) runControllers(ctx context.Context, all *registry.Registry) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	remover := &namespace.Controller{Objects: all, User: controllerUser("namespace-controller"), Manager: systemManager, Log: s.config.Log}

@@ -13,7 +13,7 @@ func ownedBy(name, owner, uid string) string {
 		name, owner, uid)
 }
 
-// TestGarbageCollection checks that the dependents of an owner that is deleted with foreground propagation are deleted.
+// TestGarbageCollection checks that foreground deletion of an owner deletes its dependents.
 func TestGarbageCollection(t *testing.T) {
 	c := start(t, Config{})
 	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")
@@ -39,7 +39,7 @@ func TestWithoutControllers(t *testing.T) {
 	c.call("POST", allNamespaces+"/default/events", `{"metadata":{"name":"e"},"involvedObject":{"namespace":"default"}}`).want(201)
 	c.call("DELETE", configMaps+"/owner?propagationPolicy=Orphan", "").want(200, `"finalizers":["orphan"]`)
 	c.call("DELETE", allNamespaces+"/going", "").want(200)
-	time.Sleep(1500 * time.Millisecond) // proves that nothing happens: controllers act within milliseconds
+	time.Sleep(1500 * time.Millisecond) // a running controller would act within milliseconds
 	c.call("GET", configMaps+"/owner", "").want(200, `"finalizers":["orphan"]`)
 	c.call("GET", configMaps+"/child", "").want(200, uid)
 	c.call("GET", configMaps+"/lost", "").want(200)
@@ -70,7 +70,7 @@ func (c *client) dropManagedFields(path string) {
 	}
 }
 
-// TestControllersNeedNoManagedFields checks that controllers process objects without managedFields like any others.
+// TestControllersNeedNoManagedFields checks that controllers process objects without managedFields like other objects.
 func TestControllersNeedNoManagedFields(t *testing.T) {
 	c := start(t, Config{EventLife: 2 * time.Second})
 	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")

@@ -124,14 +124,14 @@ func (c *converter) takeReviewSizes() []int {
 	return c.reviewSizes
 }
 
-// config returns the JSON fields of a clientConfig that points to the webhook.
+// config returns the JSON members of a clientConfig for the webhook.
 func (c *converter) config() string {
 	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate().Raw})
 	return fmt.Sprintf(`"url":%q,"caBundle":%q`, c.URL, base64.StdEncoding.EncodeToString(bundle))
 }
 
-// TestFieldSelectorWithFailedConversion checks that a request with a field selector fails if an object could not be
-// converted to evaluate it, even if a second attempt would succeed.
+// TestFieldSelectorWithFailedConversion checks that a request with a field selector fails if the conversion of an object for
+// the selector failed, even if a second attempt would succeed.
 func TestFieldSelectorWithFailedConversion(t *testing.T) {
 	c, converter := start(t, Config{}), startConverter(t)
 	c.defineConverted(converter.config())
@@ -187,7 +187,7 @@ func TestFieldSelectorConvertsInBatches(t *testing.T) {
 }
 
 // TestFieldSelectorStopsAtFirstFailure checks that a failing conversion webhook is called only twice: for the first batch of
-// 100 objects, and then for the first object of that batch alone.
+// 100 objects, and for the first object of the batch.
 func TestFieldSelectorStopsAtFirstFailure(t *testing.T) {
 	c, converter := start(t, Config{}), startConverter(t)
 	c.defineConverted(converter.config())

@@ -18,7 +18,7 @@ func (c *client) define() {
 }
 
 // TestCustomKind checks that a custom resource is in discovery and OpenAPI after its CustomResourceDefinition is established,
-// and no longer after the CustomResourceDefinition is deleted.
+// and not after the CustomResourceDefinition is deleted.
 func TestCustomKind(t *testing.T) {
 	c := start(t, Config{})
 	c.call("GET", "/openapi/v3", "").want(200)
@@ -52,8 +52,8 @@ func TestCustomKind(t *testing.T) {
 	}
 }
 
-// TestDifferenceDefinitionsAreNoProtobuf checks that a get of a CustomResourceDefinition that accepts only protobuf is
-// answered with 406.
+// TestDifferenceDefinitionsAreNoProtobuf checks that a get of a CustomResourceDefinition by a client that accepts only
+// protobuf is a 406.
 func TestDifferenceDefinitionsAreNoProtobuf(t *testing.T) {
 	c := start(t, Config{})
 	c.define()
@@ -63,7 +63,7 @@ func TestDifferenceDefinitionsAreNoProtobuf(t *testing.T) {
 }
 
 // TestNamespaceDeletionWithCustomResources checks that deleting a namespace deletes its custom resources, and waits for
-// those with finalizers.
+// custom resources with finalizers.
 func TestNamespaceDeletionWithCustomResources(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", definitions, strings.Replace(widgets, `"scope":"Cluster"`, `"scope":"Namespaced"`, 1)).want(201)

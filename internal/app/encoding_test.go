@@ -52,7 +52,8 @@ func registerHex(t *testing.T) *atomic.Int64 {
 	return encoded
 }
 
-// fromHex decodes a response in the hex encoding to JSON. It fails the test if the status code or media type differs.
+// fromHex decodes a response in the hex encoding to JSON. It fails the test unless the response has the status code and the
+// media type of the encoding.
 func fromHex(t *testing.T, a *testResponse, code int) string {
 	t.Helper()
 	text, err := hex.DecodeString(a.text)

@@ -32,7 +32,7 @@ var allMedia = []string{"application/json", "application/yaml", "application/vnd
 var responseTypes = sync.OnceValue(func() *runtime.Scheme {
 	types := runtime.NewScheme()
 	if err := metav1.AddMetaToScheme(types); err != nil {
-		panic(err) // cannot fail: it registers constant types
+		panic(err) // cannot fail: the registered types are constant
 	}
 	for gvk, t := range scheme.Builtin().AllKnownTypes() {
 		if gvk.Version != runtime.APIVersionInternal {
@@ -208,8 +208,8 @@ func TestFormatsOfWatches(t *testing.T) {
 	}
 }
 
-// eventReader returns a function that reads the next watch event in Kubernetes' framing of a media type, and returns its
-// type and decoded object.
+// eventReader returns a function that reads the next watch event in the framing of a media type, and returns its type and
+// decoded object.
 func eventReader(t testing.TB, media string, r io.ReadCloser) func() (string, runtime.Object) {
 	types := scheme.Builtin()
 	framers := map[string]runtime.Framer{

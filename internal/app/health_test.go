@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestHealth checks the health endpoints, whose responses have the form of Kubernetes'.
+// TestHealth checks the health endpoints, whose responses equal those of Kubernetes.
 func TestHealth(t *testing.T) {
 	c := start(t, Config{})
 	for _, name := range []string{"healthz", "livez", "readyz"} {

@@ -29,8 +29,8 @@ func TestMigrationFromLastApplied(t *testing.T) {
 	}
 }
 
-// TestTakeOverClientSideApply checks that an apply with takeOver=client-side-apply takes over all fields of client-side
-// apply and removes those that it omits, in one write, and that other field managers keep their fields.
+// TestTakeOverClientSideApply checks that an apply with takeOver=client-side-apply takes over all fields of client-side apply
+// and removes the omitted fields, in one write, and that other field managers still own their fields.
 func TestTakeOverClientSideApply(t *testing.T) {
 	for _, manager := range []string{"kubectl", "gitops"} {
 		t.Run(manager, func(t *testing.T) {
@@ -68,9 +68,9 @@ func TestTakeOverWithoutChangedValues(t *testing.T) {
 	c.apply(configMaps+"/new?takeOver=client-side-apply", "gitops", configMap("new", "mine", "1")).want(201)
 }
 
-// TestTakeOverWithoutManagedFields checks that takeOver on an object without managedFields does as kubectl does: with a
-// last-applied-configuration annotation, the first apply removes omitted fields, and conflicts are those of any apply;
-// without the annotation, nothing is taken over.
+// TestTakeOverWithoutManagedFields checks takeOver on an object without managedFields: as in kubectl, the first apply removes
+// the fields that are in the last-applied-configuration annotation and not in the configuration, and conflicts are those of
+// an apply without takeOver. Without the annotation, takeOver has no effect.
 func TestTakeOverWithoutManagedFields(t *testing.T) {
 	for _, annotated := range []bool{true, false} {
 		c := start(t, Config{})

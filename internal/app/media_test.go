@@ -114,7 +114,7 @@ func TestMetadataInProtobuf(t *testing.T) {
 	c.define()
 	const accept = "Accept: " + protobufMedia + ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 	for _, v := range widgetVerbs {
-		if v.name == "list" || v.name == "deletecollection" { // these return a PartialObjectMetadataList
+		if v.name == "list" || v.name == "deletecollection" { // responses of these verbs are a PartialObjectMetadataList
 			continue
 		}
 		answer := c.callWidgets(v.method, v.path, v.body, accept, "Content-Type: "+v.contentType)

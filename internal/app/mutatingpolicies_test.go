@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// mutatingPolicy returns a MutatingAdmissionPolicy for config maps. More is JSON that is added to its spec.
+// mutatingPolicy returns a MutatingAdmissionPolicy for ConfigMaps. more is JSON that is added to its spec.
 func mutatingPolicy(name, more string, expressions ...string) string {
 	mutations := make([]string, len(expressions))
 	for i, expression := range expressions {
@@ -43,7 +43,7 @@ const (
 )
 
 // TestMutatingPolicyIsImmediate checks that a policy is in effect for the first request after the creation of its binding is
-// acknowledged, and no longer after its deletion.
+// acknowledged, and not after its deletion.
 func TestMutatingPolicyIsImmediate(t *testing.T) {
 	c := start(t, Config{})
 	for i := range 20 {
@@ -75,8 +75,8 @@ func TestMutatingPoliciesAfterRestart(t *testing.T) {
 	c.call("POST", testMaps, mapBody("c", `{}`)).want(201, `"mutated":"yes"`)
 }
 
-// TestMutatingPolicyUnsetsWithoutTheGate checks that policies unset fields although the feature gate is disabled, and that an
-// absence has no owner, while markers in requests are ordinary data.
+// TestMutatingPolicyUnsetsWithoutTheGate checks that policies can unset fields even if the feature gate is disabled, that no
+// field manager owns the absent fields, and that markers in requests are ordinary data.
 func TestMutatingPolicyUnsetsWithoutTheGate(t *testing.T) {
 	server, err := Start(t.Context(), Config{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -93,7 +93,7 @@ func TestMutatingPolicyUnsetsWithoutTheGate(t *testing.T) {
 }
 
 // TestMutatingPolicyUnsetsAScale checks that a policy that unsets the replicas of a Scale sets the default of the object, and
-// removes the replicas from the managedFields of their owner.
+// removes the replicas from managedFields.
 func TestMutatingPolicyUnsetsAScale(t *testing.T) {
 	c := start(t, Config{})
 	const deployment = "/apis/apps/v1/namespaces/default/deployments/d"
@@ -108,7 +108,7 @@ func TestMutatingPolicyUnsetsAScale(t *testing.T) {
 	}
 }
 
-// TestMutatingPolicyMetrics checks the metrics of mutations, which have the names of Kubernetes'.
+// TestMutatingPolicyMetrics checks the metrics of mutations, which have Kubernetes' names.
 func TestMutatingPolicyMetrics(t *testing.T) {
 	c := start(t, Config{})
 	c.addMutatingPolicy(mutatingPolicy("p", `"failurePolicy":"Ignore","matchConditions":[{"name":"a","expression":"object.metadata.name != 'skipped'"}],`,
@@ -128,7 +128,7 @@ func TestMutatingPolicyMetrics(t *testing.T) {
 	}
 }
 
-// patchServer starts a mutating webhook that answers each review with a JSON patch. It appends the data of each object that it
+// patchServer starts a mutating webhook that returns a JSON patch for each review. It appends the data of each object that it
 // receives to received.
 func patchServer(t *testing.T, patch string, received *[]map[string]string) *httptest.Server {
 	t.Helper()
@@ -170,8 +170,8 @@ func TestMutatingPoliciesAndWebhooks(t *testing.T) {
 	}
 }
 
-// TestMutatingPolicyReinvokesWebhooks checks that a webhook with reinvocationPolicy IfNeeded is not called again for the changes
-// that policies made before it.
+// TestMutatingPolicyReinvokesWebhooks checks that a webhook with reinvocationPolicy IfNeeded is not called again for changes
+// that policies made before its call.
 func TestMutatingPolicyReinvokesWebhooks(t *testing.T) {
 	c := start(t, Config{})
 	var received []map[string]string
@@ -184,8 +184,8 @@ func TestMutatingPolicyReinvokesWebhooks(t *testing.T) {
 	}
 }
 
-// TestMutatingPoliciesAtSeveralVersions checks that policies that match a request at different versions of its resource see each
-// other's changes.
+// TestMutatingPoliciesAtSeveralVersions checks that a policy receives the changes of other policies, even if they match the
+// request at another version of the resource.
 func TestMutatingPoliciesAtSeveralVersions(t *testing.T) {
 	c := start(t, Config{})
 	for _, test := range []struct{ name, version, expression string }{
@@ -202,7 +202,8 @@ func TestMutatingPoliciesAtSeveralVersions(t *testing.T) {
 		want(201, `"maxReplicas":70`, `"averageUtilization":70`, `"minReplicas":69`)
 }
 
-// TestMutatingPolicyDoesNotRename checks that a policy cannot change the name of an object, for which the user was authorized.
+// TestMutatingPolicyDoesNotRename checks that a policy cannot change the name of an object, because the user was authorized
+// for the original name.
 func TestMutatingPolicyDoesNotRename(t *testing.T) {
 	c := start(t, Config{})
 	c.addMutatingPolicy(mutatingPolicy("p", "", `Object{metadata: Object.metadata{name: "other"}}`))

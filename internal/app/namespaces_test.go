@@ -38,7 +38,7 @@ func held(name string) string {
 
 var unheld = []string{`{"metadata":{"finalizers":null}}`, "Content-Type: " + mergeType}
 
-// TestNamespaceDeletion checks that deleting a namespace deletes its objects, and the namespace within 5 seconds.
+// TestNamespaceDeletion checks that a deleted namespace and its objects are removed within 5 seconds.
 func TestNamespaceDeletion(t *testing.T) {
 	c := start(t, Config{})
 	c.makeNamespace("going", "")
@@ -83,7 +83,7 @@ func TestNamespaceDeletionWaits(t *testing.T) {
 	c.call("GET", allNamespaces+"/waiting/configmaps/held", "").want(200, "deletionTimestamp")
 	c.call("POST", allNamespaces+"/waiting/configmaps", configMap("late")).want(403, "unable to create new content in namespace waiting because it is being terminated")
 	revision := c.call("GET", allNamespaces+"/waiting", "").want(200).get("metadata", "resourceVersion")
-	time.Sleep(300 * time.Millisecond) // proves that nothing happens: the controller retries several times in that time
+	time.Sleep(300 * time.Millisecond) // the controller retries several times during the wait
 	if now := c.call("GET", allNamespaces+"/waiting", "").want(200).get("metadata", "resourceVersion"); now != revision {
 		t.Errorf("resourceVersion changed from %s to %s although the conditions did not", revision, now)
 	}
@@ -133,8 +133,8 @@ func TestNamespaceFinalizers(t *testing.T) {
 	c.call("PATCH", allNamespaces+"/default/finalize", `{}`, unheld[1]).want(405)
 }
 
-// TestNamespacePods checks that the deletion of a namespace first deletes pods, which end after their grace period, and then
-// other objects.
+// TestNamespacePods checks that the deletion of a namespace first deletes pods, after their grace period, and then other
+// objects.
 func TestNamespacePods(t *testing.T) {
 	c := start(t, Config{})
 	c.makeNamespace("pods", "")
@@ -161,14 +161,14 @@ func TestProtectedNamespaces(t *testing.T) {
 // TestSystemObjectsAreRecreated checks that deleted system namespaces and the Service default/kubernetes are recreated, as
 // in Kubernetes, even without controllers.
 func TestSystemObjectsAreRecreated(t *testing.T) {
-	c := start(t, Config{reconcileEvery: 20 * time.Millisecond})
+	c := start(t, Config{reconcileInterval: 20 * time.Millisecond})
 	uid := c.call("GET", allNamespaces+"/kube-node-lease", "").want(200).get("metadata", "uid")
 	c.call("DELETE", allNamespaces+"/kube-node-lease", "").want(200)
 	testwait.For(t, "the namespace to be created again", func() bool {
 		again := c.call("GET", allNamespaces+"/kube-node-lease", "")
 		return again.code == 200 && again.get("metadata", "uid") != uid
 	})
-	alone := start(t, Config{reconcileEvery: 20 * time.Millisecond, WithoutControllers: true})
+	alone := start(t, Config{reconcileInterval: 20 * time.Millisecond, WithoutControllers: true})
 	alone.call("DELETE", services+"/kubernetes", "").want(200)
 	alone.waitFor(services+"/kubernetes", 200, `"clusterIP":"10.96.0.1"`)
 }

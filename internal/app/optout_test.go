@@ -41,15 +41,15 @@ func TestDropGate(t *testing.T) {
 	}
 }
 
-// TestDropKeepsOwnership checks that updating an object that was read without managedFields keeps the managed fields entries
-// of unchanged fields, in every encoding.
+// TestDropKeepsOwnership checks that updating an object that was read without managedFields retains the managed fields
+// entries of unchanged fields, in every encoding.
 func TestDropKeepsOwnership(t *testing.T) {
 	for _, media := range allMedia {
 		c := start(t, Config{Drop: true})
 		c.call("PATCH", deployments+"/web?fieldManager=me", deployment("web", "a:1"), "Content-Type: "+applyType).want(201)
 		c.call("PATCH", deployments+"/web?fieldManager=other", `{"metadata":{"labels":{"x":"y"}}}`, "Content-Type: "+mergeType).want(200)
 		read := c.call("GET", deployments+"/web", "", withoutManaged(media)).want(200)
-		changed := strings.Replace(read.text, "a:1", "a:2", 1) // of the same length, so that binary encodings stay valid
+		changed := strings.Replace(read.text, "a:1", "a:2", 1) // text of the same length, so that binary encodings remain valid
 		put := c.call("PUT", deployments+"/web?fieldManager=putter", changed, "Content-Type: "+media).want(200)
 		accessor, err := meta.Accessor(decode(t, "application/json", put.text))
 		if err != nil {

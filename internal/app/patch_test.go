@@ -79,8 +79,7 @@ func TestUnknownFieldsOfJSONPatches(t *testing.T) {
 	}
 }
 
-// TestPatchLimits checks the maximum number of operations and of copied bytes of a JSON patch, which are those of
-// Kubernetes.
+// TestPatchLimits checks Kubernetes' maximum number of operations and of copied bytes of a JSON patch.
 func TestPatchLimits(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("l")).want(201)

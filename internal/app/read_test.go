@@ -101,8 +101,8 @@ func TestNonResourcePaths(t *testing.T) {
 	}
 }
 
-// TestEventSource checks that the field selector source of Events matches source.component, or reportingComponent if the
-// former is empty.
+// TestEventSource checks that the field selector source of Events matches source.component, or reportingComponent if
+// source.component is empty.
 func TestEventSource(t *testing.T) {
 	c := start(t, Config{})
 	const events = "/api/v1/namespaces/default/events"

@@ -138,7 +138,7 @@ func TestLimits(t *testing.T) {
 	begun, enough := make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		for first := true; ; first = false { // repeats the request if the second one below has arrived first
+		for first := true; ; first = false { // repeats this request if the request below was counted first
 			slow := &slowBody{started: make(chan struct{}), release: enough, text: strings.NewReader(configMap("slow"))}
 			if first {
 				slow.started = begun
@@ -201,7 +201,7 @@ func TestAbortedRequestMetric(t *testing.T) {
 	if metrics := c.call("GET", "/metrics", ""); strings.Contains(metrics.text, "terminations_total{") {
 		t.Errorf("a request that the server has answered is counted as aborted, want it not to be counted")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // enough for the request to arrive; the server would answer later
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // the request arrives, but the server does not respond, within a second
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, "GET", c.url+configMaps+"/c?resourceVersion=99999999", nil)
 	if err != nil {
@@ -213,19 +213,19 @@ func TestAbortedRequestMetric(t *testing.T) {
 	c.waitFor("/metrics", 200, terminatedMetric(504, "GET")+" 1")
 }
 
-// TestSlowClients checks that the server ends responses that the client does not read, and that such a request then no
-// longer counts against the maximum number of concurrent requests.
+// TestSlowClients checks that the server ends a response that the client does not read, and that the request then no longer
+// counts towards the maximum number of concurrent requests.
 func TestSlowClients(t *testing.T) {
-	const limit = time.Second // enough for requests whose client reads the response
+	const limit = time.Second // longer than a request whose response is read
 	c := start(t, Config{Limits: server.Limits{RequestTimeout: limit, MaxReadOnlyInFlight: 1}}, `token-a,alice,1,"team"`)
 	c.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{"metadata":{"name":"b"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
-	for i := range 6 { // together larger than the flow-control window of a client
+	for i := range 6 { // in total larger than the flow-control window of a client
 		c.call("POST", configMaps, configMap(fmt.Sprint("large-", i), "a", strings.Repeat("x", 1000<<10))).want(201)
 	}
 	alice := c.withToken("token-a")
 	for name, query := range map[string]string{"a list": "", "a watch": "?watch=true"} {
 		t.Run(name, func(t *testing.T) {
-			unread := alice.withT(t).open("GET", configMaps+query, "", "Accept-Encoding: identity") // a compressed response would fit into the window
+			unread := alice.withT(t).open("GET", configMaps+query, "", "Accept-Encoding: identity") // not compressed, because a compressed response would fit into the window
 			defer unread.Body.Close()
 			if query == "" {
 				alice.withT(t).call("GET", configMaps+"/large-0", "").want(429)
@@ -256,7 +256,7 @@ func TestCostlyQuantities(t *testing.T) {
 	c.call("POST", "/api/v1/namespaces/default/pods", container(`"hugepages-`+costly+`":"1"`)).want(422, "is not positive integer multiple")
 	metrics := `[{\"type\":\"Object\",\"object\":{\"target\":{\"kind\":\"D\",\"name\":\"x\"},\"metricName\":\"x\",\"targetValue\":\"` + costly + `\",\"averageValue\":\"1\"}}]`
 	c.call("POST", "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers",
-		`{"metadata":{"name":"h","annotations":{"autoscaling.alpha.kubernetes.io/metrics":"`+metrics+`"}},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"D","name":"x"}}}`).want(201) // what is in annotations is not checked
+		`{"metadata":{"name":"h","annotations":{"autoscaling.alpha.kubernetes.io/metrics":"`+metrics+`"}},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"D","name":"x"}}}`).want(201) // annotations are not validated
 	c.call("GET", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", "", "Accept: application/json;as=Table;g=meta.k8s.io;v=v1").want(200)
 }
 
@@ -308,8 +308,8 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 	}
 }
 
-// TestMissingBody checks that a request whose client does not send the announced body is answered within the request
-// timeout, even if no handler reads the body.
+// TestMissingBody checks that the server responds within the request timeout if the client does not send the announced body,
+// even if no handler reads the body.
 func TestMissingBody(t *testing.T) {
 	c := start(t, Config{Limits: server.Limits{RequestTimeout: 300 * time.Millisecond, MaxBodyBytes: 1000}})
 	known := c.http.Transport.(*http.Transport).TLSClientConfig.Clone()

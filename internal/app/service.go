@@ -11,20 +11,20 @@ import (
 	"github.com/cadastre/cadastre/internal/registry/service"
 )
 
-// makeService applies the Service default/kubernetes, through which pods in a cluster reach the API server, as
-// kube-apiserver does. It is applied at every start, because the port of the server may have changed. If it conflicts with a
-// change by a user, it is left unchanged: nothing in the server depends on it.
+// makeService applies the Service default/kubernetes, through which pods in a cluster reach the API server, as kube-apiserver
+// does. It is applied at every start, because the port of the server may have changed. If the apply conflicts with a change
+// by a user, the Service is not changed, because the server does not depend on it.
 func makeService(ctx context.Context, all *registry.Registry, address string) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return // the server does not listen, or not on a port
+		return // the server does not listen, or its address has no port
 	}
 	o := systemWrite{resource: "services", namespace: "default", name: "kubernetes"}
 	body := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":{"component":"apiserver","provider":"kubernetes"}},` +
 		`"spec":{%s"ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":` + port + `}],"sessionAffinity":"None","type":"ClusterIP"}}`
 	o.body = fmt.Sprintf(body, `"clusterIP":`+strconv.Quote(service.DefaultCIDR.Masked().Addr().Next().String())+`,`)
 	if err = write(ctx, all, all.Apply, o); err != nil {
-		o.body = fmt.Sprintf(body, "") // the first address of the service network is allocated to another Service
+		o.body = fmt.Sprintf(body, "") // fails if the first address of the service network is allocated to another Service
 		err = write(ctx, all, all.Apply, o)
 	}
 	if err == nil {

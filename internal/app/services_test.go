@@ -15,8 +15,8 @@ func serviceBody(name, spec string) string {
 	return `{"apiVersion":"v1","kind":"Service","metadata":{"name":"` + name + `"},"spec":{` + spec + `}}`
 }
 
-// TestServiceAddresses checks that a Service is allocated a cluster IP, keeps it over updates, and releases it when it is
-// deleted or becomes external.
+// TestServiceAddresses checks that a Service gets a cluster IP, retains it in updates, and releases it when it is deleted or
+// its type becomes ExternalName.
 func TestServiceAddresses(t *testing.T) {
 	c := start(t, Config{})
 	created := c.call("POST", services, serviceBody("web", `"ports":[{"port":80}]`)).want(201, `"ipFamilies":["IPv4"]`, `"ipFamilyPolicy":"SingleStack"`)
@@ -68,7 +68,7 @@ func TestServiceFamilies(t *testing.T) {
 	}
 }
 
-// TestNodePorts checks that node ports are allocated to a Service, kept over updates, and released.
+// TestNodePorts checks that node ports are allocated to a Service, retained in updates, and released.
 func TestNodePorts(t *testing.T) {
 	c := start(t, Config{})
 	created := c.call("POST", services, serviceBody("n", `"type":"NodePort","ports":[{"name":"t","port":53},{"name":"u","port":53,"protocol":"UDP"},{"name":"fix","port":80,"nodePort":30005}]`)).want(201)
@@ -80,18 +80,18 @@ func TestNodePorts(t *testing.T) {
 	if put.get("spec", "ports", 0, "nodePort") != tcp || len(put.get("spec", "ports", 1, "nodePort")) != 5 {
 		t.Errorf("updated Service: received %s, want the node port kept and one allocated for the new port", put.text)
 	}
-	asking := func(port string) string { return `"type":"NodePort","ports":[{"port":80,"nodePort":` + port + `}]` }
-	c.call("POST", services, serviceBody("o", asking(tcp))).want(422, `spec.ports[0].nodePort: Invalid value: `+tcp+`: provided port is already allocated`)
-	c.call("POST", services, serviceBody("o", asking("80"))).want(422, `provided port is not in the valid range. The range of valid ports is 30000-32767`)
-	c.call("POST", services, serviceBody("o", asking("30005"))).want(201) // the update above released this node port
+	withNodePort := func(port string) string { return `"type":"NodePort","ports":[{"port":80,"nodePort":` + port + `}]` }
+	c.call("POST", services, serviceBody("o", withNodePort(tcp))).want(422, `spec.ports[0].nodePort: Invalid value: `+tcp+`: provided port is already allocated`)
+	c.call("POST", services, serviceBody("o", withNodePort("80"))).want(422, `provided port is not in the valid range. The range of valid ports is 30000-32767`)
+	c.call("POST", services, serviceBody("o", withNodePort("30005"))).want(201) // the update above released this node port
 	c.call("PATCH", services+"/n", `{"spec":{"type":"ClusterIP"}}`, "Content-Type: "+mergeType).want(200)
-	c.call("POST", services, serviceBody("p", asking(tcp))).want(201)
+	c.call("POST", services, serviceBody("p", withNodePort(tcp))).want(201)
 
 	balanced := c.call("POST", services, serviceBody("l", `"type":"LoadBalancer","externalTrafficPolicy":"Local","ports":[{"port":80}]`)).want(201)
 	health := balanced.get("spec", "healthCheckNodePort")
-	c.call("POST", services, serviceBody("q", asking(health))).want(422, "already allocated")
+	c.call("POST", services, serviceBody("q", withNodePort(health))).want(422, "already allocated")
 	c.call("DELETE", services+"/l", "").want(200)
-	c.call("POST", services, serviceBody("q", asking(health))).want(201)
+	c.call("POST", services, serviceBody("q", withNodePort(health))).want(201)
 	if none := c.call("POST", services, serviceBody("none", `"type":"LoadBalancer","allocateLoadBalancerNodePorts":false,"ports":[{"port":80}]`)).want(201); none.get("spec", "ports", 0, "nodePort") != "" {
 		t.Errorf("Service with allocateLoadBalancerNodePorts=false: received %s, want no nodePort", none.text)
 	}
@@ -100,8 +100,8 @@ func TestNodePorts(t *testing.T) {
 // ownAddress is the JSON name of the IPAddress of the Service default/kubernetes.
 const ownAddress = `"name":"10.96.0.1"`
 
-// TestOwnService checks that the Service default/kubernetes follows the port of the server over restarts, and that the
-// server does not overwrite changes by users.
+// TestOwnService checks that the Service default/kubernetes has the port of the server after a restart with another port, and
+// that the server does not overwrite changes by users.
 func TestOwnService(t *testing.T) {
 	config := Config{Folder: t.TempDir()}
 	var before *testResponse
@@ -165,8 +165,8 @@ func TestServiceDryRun(t *testing.T) {
 	c.call("GET", ipAddresses+"/"+created.get("spec", "clusterIP"), "").want(200)
 }
 
-// TestAddressesAfterRestart checks that allocated addresses survive a restart, and that the next write of a Service
-// recreates its IPAddress if that was deleted.
+// TestAddressesAfterRestart checks that allocated addresses survive a restart, and that the next write of a Service recreates
+// its IPAddress if the IPAddress was deleted.
 func TestAddressesAfterRestart(t *testing.T) {
 	config := Config{Folder: t.TempDir()}
 	var address string

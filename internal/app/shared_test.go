@@ -8,14 +8,14 @@ import (
 	"github.com/cadastre/cadastre/internal/storage/pebble"
 )
 
-// sharedStore is a store that reports that several servers share it. Its Close does nothing.
+// sharedStore is a store whose IsShared method returns true. Its Close does nothing.
 type sharedStore struct{ *pebble.Store }
 
 func (sharedStore) IsShared() bool { return true }
 func (sharedStore) Close() error   { return nil }
 
-// TestSharedStore checks that servers that share a store see each other's writes and CustomResourceDefinitions, and that
-// only the holder of the Lease runs the controllers. When the holder stops, another server takes over.
+// TestSharedStore checks that servers that share a store observe writes and CustomResourceDefinitions of other servers, and
+// that only the holder of the Lease runs the controllers. When the holder stops, another server takes over.
 func TestSharedStore(t *testing.T) {
 	one, err := pebble.Open(pebble.Options{})
 	if err != nil {

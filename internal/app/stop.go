@@ -15,7 +15,8 @@ import (
 const stopGrace = time.Second
 
 // Stop ends watches, waits for active requests until ctx is canceled, and stops the server. If a component has not stopped
-// stopGrace after that, Stop returns an error that names it; the remaining components are then stopped in the background.
+// within stopGrace after the cancellation, Stop returns an error with its name, and the remaining components are stopped in
+// the background.
 func (s *Server) Stop(ctx context.Context) error {
 	var stopping shutdown
 	done := make(chan struct{})
@@ -36,7 +37,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	}
 }
 
-// stopParts stops the components of the server, each before those that it depends on.
+// stopParts stops the components of the server, each before its dependencies.
 func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
 	stopping.stopPart("requests", func() error { return s.stopServing(ctx) })
 	if s.stopControllers != nil {
@@ -78,7 +79,7 @@ func (s *Server) stopServing(ctx context.Context) error {
 	return errors.Join(listened, inProcess)
 }
 
-// shutdown is the progress of one call of Stop. It is safe for concurrent use.
+// shutdown is the state of one call of Stop. It is safe for concurrent use.
 type shutdown struct {
 	mu sync.Mutex
 	// names returns the names of the components that are being stopped.
@@ -86,7 +87,7 @@ type shutdown struct {
 	errs  []error
 }
 
-// stopPart calls stop for a component and records its error. Meanwhile active returns its name.
+// stopPart calls stop for a component and records its error. Until it returns, active returns the name.
 func (s *shutdown) stopPart(name string, stop func() error) {
 	s.set(func() []string { return []string{name} })
 	err := stop()
@@ -95,7 +96,8 @@ func (s *shutdown) stopPart(name string, stop func() error) {
 	s.errs = append(s.errs, err)
 }
 
-// waitForGroup waits for the goroutines of a group, which the caller has canceled. Meanwhile active returns their names.
+// waitForGroup waits for the goroutines of a group, whose context the caller has canceled. Until it returns, active returns
+// the names of the running goroutines.
 func (s *shutdown) waitForGroup(g *goroutines) {
 	s.set(g.names)
 	g.wait.Wait()

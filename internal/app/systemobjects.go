@@ -12,19 +12,19 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// reconcileEvery is the default interval at which deleted system objects are recreated, as in kube-apiserver.
-const reconcileEvery = time.Minute
+// defaultReconcileInterval is the default interval at which deleted system objects are recreated, as in kube-apiserver.
+const defaultReconcileInterval = time.Minute
 
-// systemObjects recreates objects that clients may delete although other objects depend on them: the system namespaces and
-// the Service default/kubernetes. As in kube-apiserver, it runs on every server, even if controllers are disabled.
+// systemObjects recreates deleted objects on which other objects depend: the system namespaces and the Service
+// default/kubernetes. As in kube-apiserver, it runs on every server, even if controllers are disabled.
 type systemObjects struct {
-	all     *registry.Registry
-	address string
-	every   time.Duration
+	all      *registry.Registry
+	address  string
+	interval time.Duration
 }
 
 func (s *systemObjects) run(ctx context.Context) {
-	ticker := time.NewTicker(cmp.Or(s.every, reconcileEvery))
+	ticker := time.NewTicker(cmp.Or(s.interval, defaultReconcileInterval))
 	defer ticker.Stop()
 	for {
 		select {
@@ -36,7 +36,7 @@ func (s *systemObjects) run(ctx context.Context) {
 	}
 }
 
-// reconcile creates the system objects that do not exist. It logs failures; the next call tries again.
+// reconcile creates the system objects that do not exist. It logs failures; the next call retries.
 func (s *systemObjects) reconcile(ctx context.Context) {
 	for _, name := range systemNamespaces {
 		if !s.isMissing(ctx, watchcache.Key{Kind: "core/namespaces", Name: name}) {

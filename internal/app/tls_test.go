@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestTLSOnly checks that connections without TLS are rejected with a message, and those with TLS 1.1 or older are rejected.
+// TestTLSOnly checks that connections without TLS are rejected with a message, and that connections with TLS 1.1 or older are
+// rejected.
 func TestTLSOnly(t *testing.T) {
 	c := start(t, Config{}, `secret-token,alice,1,"system:masters"`)
 	address := strings.TrimPrefix(c.url, "https://")
@@ -31,7 +32,7 @@ func TestTLSOnly(t *testing.T) {
 			t.Errorf("%s: received %q, want %q", what, received, want)
 		}
 	}
-	c.waitFor("/metrics", 200, "apiserver_tls_handshake_errors_total 2") // the server counts them after it has closed the connection
+	c.waitFor("/metrics", 200, "apiserver_tls_handshake_errors_total 2") // the server counts a failed handshake after it has closed the connection
 
 	for version, works := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
 		connection, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, MinVersion: version, MaxVersion: version})

@@ -18,8 +18,8 @@ const (
 	noJSON     = `[unreadable]`
 )
 
-// spoil replaces the managedFields of a stored object with managed, which cannot be decoded, and oldText with newText.
-func (c *client) spoil(key watchcache.Key, managed, oldText, newText string) {
+// corrupt replaces the managedFields of a stored object with managed, which cannot be decoded, and oldText with newText.
+func (c *client) corrupt(key watchcache.Key, managed, oldText, newText string) {
 	c.t.Helper()
 	o, err := c.server.cache.Get(c.t.Context(), key, watchcache.Latest)
 	if err != nil {
@@ -64,12 +64,12 @@ func TestConfigurationWithUndecodableManagedFields(t *testing.T) {
 		"rules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["secrets"],"operations":["CREATE"]}]}]}`).want(201)
 	c.makeNamespace("odd", "")
 
-	c.spoil(watchcache.Key{Kind: "rbac.authorization.k8s.io/clusterroles", Name: "reading"}, noJSON, "configmaps", "secrets")
-	c.spoil(watchcache.Key{Kind: "rbac.authorization.k8s.io/clusterrolebindings", Name: "reading"}, noJSON, "nobody", "reader")
-	c.spoil(watchcache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicies", Name: "p"}, noJSON, "as it was", "as it is")
-	c.spoil(watchcache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicybindings", Name: "b"}, noJSON, "other", "p")
-	c.spoil(watchcache.Key{Kind: "admissionregistration.k8s.io/mutatingwebhookconfigurations", Name: "h"}, noJSON, "before", "later")
-	c.spoil(watchcache.Key{Kind: "core/namespaces", Name: "odd"}, unreadable, "", "")
+	c.corrupt(watchcache.Key{Kind: "rbac.authorization.k8s.io/clusterroles", Name: "reading"}, noJSON, "configmaps", "secrets")
+	c.corrupt(watchcache.Key{Kind: "rbac.authorization.k8s.io/clusterrolebindings", Name: "reading"}, noJSON, "nobody", "reader")
+	c.corrupt(watchcache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicies", Name: "p"}, noJSON, "as it was", "as it is")
+	c.corrupt(watchcache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicybindings", Name: "b"}, noJSON, "other", "p")
+	c.corrupt(watchcache.Key{Kind: "admissionregistration.k8s.io/mutatingwebhookconfigurations", Name: "h"}, noJSON, "before", "later")
+	c.corrupt(watchcache.Key{Kind: "core/namespaces", Name: "odd"}, unreadable, "", "")
 
 	c.withToken("secret").waitFor("/api/v1/secrets", 200)
 	c.retryUntil("as it is", "POST", allNamespaces+"/odd/configmaps?dryRun=All", mapBody("c", `{}`))
@@ -79,7 +79,7 @@ func TestConfigurationWithUndecodableManagedFields(t *testing.T) {
 }
 
 // TestControllersWithUndecodableManagedFields checks that controllers process objects with undecodable managedFields like
-// any others.
+// other objects.
 func TestControllersWithUndecodableManagedFields(t *testing.T) {
 	c := start(t, Config{})
 	here := func(name string) watchcache.Key {
@@ -87,7 +87,7 @@ func TestControllersWithUndecodableManagedFields(t *testing.T) {
 	}
 	uid := c.call("POST", configMaps, configMap("left")).want(201).get("metadata", "uid")
 	c.call("POST", configMaps, ownedBy("orphan", "left", uid)).want(201)
-	c.spoil(here("orphan"), unreadable, "", "")
+	c.corrupt(here("orphan"), unreadable, "", "")
 	c.call("DELETE", configMaps+"/left?propagationPolicy=Orphan", "").want(200)
 	c.waitFor(configMaps+"/left", 404)
 	if orphan := c.call("GET", configMaps+"/orphan", "").want(200); orphan.get("metadata", "ownerReferences", 0) != "" {
@@ -99,7 +99,7 @@ func TestControllersWithUndecodableManagedFields(t *testing.T) {
 	uid = c.call("POST", configMaps, configMap("first")).want(201).get("metadata", "uid")
 	uid = c.call("POST", configMaps, strings.Replace(ownedBy("second", "first", uid), `"metadata":{`, `"metadata":{"finalizers":["orphan"],`, 1)).want(201).get("metadata", "uid")
 	c.call("POST", configMaps, ownedBy("third", "second", uid)).want(201)
-	c.spoil(here("second"), unreadable, "", "")
+	c.corrupt(here("second"), unreadable, "", "")
 	c.call("DELETE", configMaps+"/first?propagationPolicy=Background", "").want(200)
 	c.waitFor(configMaps+"/second", 404)
 	if third := c.call("GET", configMaps+"/third", "").want(200); third.get("metadata", "ownerReferences", 0) != "" {
@@ -117,8 +117,8 @@ func TestNamespaceDeletionWithUndecodableObjects(t *testing.T) {
 	c.call("DELETE", inside+"configmaps/waits", "").want(200, "deletionTimestamp")
 	c.call("POST", inside+"pods", `{"metadata":{"name":"late"},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`).want(201)
 	c.call("DELETE", inside+"pods/late?gracePeriodSeconds=1", "").want(200, "deletionTimestamp")
-	c.spoil(watchcache.Key{Kind: "core/configmaps", Namespace: "odd", Name: "waits"}, unreadable, "", "")
-	c.spoil(watchcache.Key{Kind: "core/pods", Namespace: "odd", Name: "late"}, unreadable, "", "")
+	c.corrupt(watchcache.Key{Kind: "core/configmaps", Namespace: "odd", Name: "waits"}, unreadable, "", "")
+	c.corrupt(watchcache.Key{Kind: "core/pods", Namespace: "odd", Name: "late"}, unreadable, "", "")
 	c.call("DELETE", allNamespaces+"/odd", "").want(200)
 	c.waitFor(inside+"pods/late", 404)
 	c.retryUntil("example.com/wait in 1 resource instances", "GET", allNamespaces+"/odd", "")

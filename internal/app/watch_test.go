@@ -54,13 +54,13 @@ func TestIdleWatch(t *testing.T) {
 	c := start(t, Config{Limits: server.Limits{RequestTimeout: 500 * time.Millisecond}})
 	w := c.watch(configMaps + "?watch=true&timeoutSeconds=9223372036854775807")
 	for _, name := range []string{"first", "second"} {
-		time.Sleep(1200 * time.Millisecond) // longer than the timeout of a response
+		time.Sleep(1200 * time.Millisecond) // longer than the write timeout
 		c.call("POST", configMaps, configMap(name)).want(201)
 		w.want("ADDED", name)
 	}
 }
 
-// TestWatchTables checks that a watch, such as that of kubectl get -w, can receive events as Tables.
+// TestWatchTables checks that a watch, as by kubectl get -w, can receive events as Tables.
 func TestWatchTables(t *testing.T) {
 	c := start(t, Config{})
 	w := c.watch(configMaps+"?watch=true", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json")
@@ -78,7 +78,7 @@ func TestWatchEndsDuringInitialEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.handler.Drain() // watches end as soon as they begin
+		s.handler.Drain() // each later watch ends immediately
 		a := clientOf(t, s).call("GET", "/api/v1/namespaces?watch=true&allowWatchBookmarks=true", "")
 		if a.code == 200 && strings.Contains(a.text, "BOOKMARK") && strings.Count(a.text, "ADDED") != 4 {
 			t.Errorf("response of a watch that ended during the initial events = %s, want no bookmark before all 4 initial events", a.text)
@@ -105,7 +105,7 @@ func TestWatchEnds(t *testing.T) {
 	for _, name := range []string{"default", "kube-node-lease", "kube-public", "kube-system", ""} {
 		kind := "ADDED"
 		if name == "" {
-			kind = "BOOKMARK" // marks the end of the initial events
+			kind = "BOOKMARK" // the bookmark marks the end of the initial events
 		}
 		w.want(kind, name)
 	}
@@ -122,8 +122,8 @@ func TestWatchEnds(t *testing.T) {
 }
 
 // TestDifferenceUnacceptableRequestIsNotExecuted checks that a request is rejected with 406 before it is executed if its
-// response could not be encoded. Kubernetes executes such a write and then answers with 406; such a watch starts there, and
-// ends without an error at the first event.
+// response could not be encoded. Kubernetes executes such a write and then responds with 406; in Kubernetes such a watch
+// starts, and ends without an error at the first event.
 func TestDifferenceUnacceptableRequestIsNotExecuted(t *testing.T) {
 	c := start(t, Config{})
 	const one, list = ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io", ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"

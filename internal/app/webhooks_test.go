@@ -50,7 +50,7 @@ func mapBody(name, data string) string {
 }
 
 // TestWebhookConfigurationIsImmediate checks that a webhook configuration applies to the first request after its creation is
-// acknowledged, and no longer after its deletion.
+// acknowledged, and not after its deletion.
 func TestWebhookConfigurationIsImmediate(t *testing.T) {
 	c := start(t, Config{})
 	hook, calls := hookServer(t)
@@ -85,7 +85,7 @@ func TestWebhooksAfterRestart(t *testing.T) {
 	c.call("POST", "/api/v1/namespaces/default/configmaps", mapBody("c", `{"yes":"1"}`)).want(201)
 }
 
-// TestWebhookMetrics checks the metrics of webhook calls, which have the names of Kubernetes'.
+// TestWebhookMetrics checks the metrics of webhook calls, which have Kubernetes' names.
 func TestWebhookMetrics(t *testing.T) {
 	c := start(t, Config{})
 	hook, _ := hookServer(t)
@@ -129,7 +129,7 @@ func TestPolicyMetrics(t *testing.T) {
 	}
 }
 
-// TestDeniedDeletions checks that a deletecollection fails if a policy denies the deletion of one of the objects, which then
+// TestDeniedDeletions checks that a deletecollection fails if a policy denies the deletion of an object, and that this object
 // is not deleted.
 func TestDeniedDeletions(t *testing.T) {
 	c := start(t, Config{})
@@ -217,8 +217,8 @@ func TestWebhooksKeepKindAndNamespace(t *testing.T) {
 	}
 }
 
-// TestWebhooksAndCustomResources checks that a custom resource that a webhook returns is validated by its schema, nulls
-// included, and that a webhook cannot change the kind of a Scale.
+// TestWebhooksAndCustomResources checks that a custom resource that a webhook returns is validated by its schema, including
+// nulls, and that a webhook cannot change the kind of a Scale.
 func TestWebhooksAndCustomResources(t *testing.T) {
 	for _, test := range []struct {
 		resource, path, value string
@@ -254,8 +254,8 @@ func TestWebhooksAndCustomResources(t *testing.T) {
 // toWidgetRules replaces the resource configmaps in a webhook configuration with widgets.
 var toWidgetRules = strings.NewReplacer(`"apiGroups":[""]`, `"apiGroups":["example.com"]`, `"configmaps"`, `"widgets"`)
 
-// TestDifferenceUnknownFieldsOfWebhooksAreNoChange checks that unknown fields that a webhook sets are dropped before the object is
-// compared with the stored object, so a no-op remains a no-op.
+// TestDifferenceUnknownFieldsOfWebhooksAreNoChange checks that unknown fields that a webhook sets are dropped before the
+// object is compared with the stored object, so that unknown fields do not turn a no-op into a write.
 func TestDifferenceUnknownFieldsOfWebhooksAreNoChange(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()

@@ -17,14 +17,15 @@ var errToken = errors.New("invalid bearer token")
 
 // AuthenticatorOptions configures an [Authenticator]. The zero value accepts no credentials.
 type AuthenticatorOptions struct {
-	// Certificates verifies client certificates; nil accepts none.
+	// Certificates verifies client certificates; nil accepts no certificate.
 	Certificates *Certificates
-	// Tokens are the static bearer tokens; nil accepts none.
+	// Tokens are the static bearer tokens; nil accepts no token.
 	Tokens *Tokens
-	// TokenAuthenticators verify bearer tokens that are not static tokens. They are called in this order until one accepts.
+	// TokenAuthenticators verify bearer tokens that are not static tokens. They are called in this order until an authenticator
+	// accepts the token.
 	TokenAuthenticators []authenticator.Token
-	// RequestAuthenticators verify requests that contain neither a valid certificate nor a valid token. They are called in
-	// this order until one accepts.
+	// RequestAuthenticators verify requests that contain neither a valid certificate nor a valid token. They are called in this
+	// order until an authenticator accepts the request.
 	RequestAuthenticators []authenticator.Request
 }
 
@@ -68,7 +69,7 @@ func (a *Authenticator) AuthenticateToken(ctx context.Context, token string) (*a
 	return a.tokens.AuthenticateToken(ctx, token)
 }
 
-// requestGroups and tokenGroups wrap an authenticator. They add the group system:authenticated to the users that it returns.
+// requestGroups and tokenGroups add the group system:authenticated to the users that an authenticator returns.
 type (
 	requestGroups struct{ authenticator.Request }
 	tokenGroups   struct{ authenticator.Token }
@@ -87,7 +88,7 @@ func (g tokenGroups) AuthenticateToken(ctx context.Context, token string) (*auth
 }
 
 // withImpliedGroup adds the group system:authenticated to the user of a response, unless the user is in that group or in
-// system:unauthenticated. The response may be shared, so it is copied instead of changed.
+// system:unauthenticated. The response may be shared between requests, so withImpliedGroup changes a copy.
 func withImpliedGroup(response *authenticator.Response, ok bool, err error) (*authenticator.Response, bool, error) {
 	if err != nil || !ok {
 		return nil, false, err

@@ -30,7 +30,8 @@ type Options struct {
 const (
 	caLifetime   = 10 * 365 * 24 * time.Hour
 	leafLifetime = 365 * 24 * time.Hour
-	// clockSkew is the maximum time by which the clocks of clients may be slow.
+	// clockSkew is the maximum time by which the clock of a client may be slow; certificates are valid from that time before
+	// their creation.
 	clockSkew = 5 * time.Minute
 
 	caCertFile  = "ca.crt"
@@ -86,8 +87,8 @@ func (a *Authority) Admin() (cert, key []byte) { return a.admin.certPEM, a.admin
 
 func (a *Authority) path(name string) string { return filepath.Join(a.options.Folder, name) }
 
-// openCA loads the CA certificate and its key, or creates them. The key is written before the certificate: if only the key
-// exists, a crash has happened in between, and a certificate is created for the key.
+// openCA loads the CA certificate and its key, or creates them. The key is written before the certificate: after a crash only
+// the key may exist, and openCA creates a certificate for the key.
 func (a *Authority) openCA() (*pair, error) {
 	if a.options.Folder == "" {
 		return a.newCA(nil)
@@ -162,8 +163,8 @@ func (a *Authority) newCA(keyPEM []byte) (*pair, error) {
 	return ca, nil
 }
 
-// openLeaf loads a certificate signed by the authority, and its key, from a file. If the file is missing, or the certificate
-// expires soon or is rejected by fits, openLeaf creates a new one from the template.
+// openLeaf loads a certificate signed by the authority, and its key, from a file. It creates a new certificate from the
+// template if the file is missing, the certificate expires soon, or fits returns false.
 func (a *Authority) openLeaf(name string, template func() *x509.Certificate, fits func(*x509.Certificate) bool) (*pair, error) {
 	if a.options.Folder == "" {
 		return a.newLeaf(template())
@@ -191,7 +192,7 @@ func (a *Authority) openLeaf(name string, template func() *x509.Certificate, fit
 	return leaf, nil
 }
 
-// newLeaf creates a certificate that is valid for a year, or as long as the CA certificate if that expires earlier.
+// newLeaf creates a certificate that is valid for a year, but not longer than the CA certificate.
 func (a *Authority) newLeaf(template *x509.Certificate) (*pair, error) {
 	key, err := newKey()
 	if err != nil {
@@ -214,7 +215,7 @@ func (a *Authority) adminTemplate() *x509.Certificate {
 	}
 }
 
-// openClientCAs returns the CA certificates that client certificates may be signed by: that of the authority, and those of
+// openClientCAs returns the CA certificates that verify client certificates: the CA certificate of the authority and those of
 // Options.ClientCAFile.
 func (a *Authority) openClientCAs() (*x509.CertPool, error) {
 	pool := x509.NewCertPool()

@@ -191,7 +191,7 @@ func TestDamagedFiles(t *testing.T) {
 					t.Errorf("Open() = %[2]v, want an error with %[1]q", want, err)
 				}
 			}
-			if strings.Contains(err.Error(), "MIG") { // the PEM encoding of every private key here begins with MIG
+			if strings.Contains(err.Error(), "MIG") { // the PEM encoding of each private key of this test begins with MIG
 				t.Errorf("the error contains a key: %v", err)
 			}
 		})

@@ -23,14 +23,14 @@ var uidAttribute = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57683, 2}
 // maxVerified is the maximum number of verified certificates in the cache.
 const maxVerified = 4096
 
-// Certificates authenticates requests by client certificate. It caches verified certificates, because a connection carries
-// many requests and verifying a certificate costs more than serving most of them. The zero value and nil accept no
-// certificate. It is safe for concurrent use.
+// Certificates authenticates requests by client certificate. It caches verified certificates, because verification takes
+// longer than most requests, and a connection carries many requests. The zero value and nil accept no certificate. It is safe
+// for concurrent use.
 type Certificates struct {
 	roots *x509.CertPool
 	now   func() time.Time
-	// cache maps *x509.Certificate to *verification. Its keys keep the certificates reachable, so no other certificate can be
-	// allocated at the address of a cached one.
+	// cache maps *x509.Certificate to *verification. The keys retain the certificates in memory, so no other certificate can be
+	// allocated at the address of a cached certificate.
 	cache sync.Map
 	count atomic.Int64
 }
@@ -73,7 +73,7 @@ func (c *Certificates) authenticate(connection *tls.ConnectionState) (*authentic
 	return v.response, nil
 }
 
-// add caches a verified certificate. A full cache is cleared, which is rare: only maxVerified valid certificates fill it.
+// add caches a verified certificate. A full cache is cleared, which is rare, because only valid certificates are cached.
 func (c *Certificates) add(leaf *x509.Certificate, v *verification) {
 	if c.count.Load() >= maxVerified {
 		c.cache.Clear()

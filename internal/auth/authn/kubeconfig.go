@@ -32,7 +32,7 @@ func (a *Authority) Kubeconfig(server string) ([]byte, error) {
 }
 
 // ServingCA returns the certificates, as PEM, with which clients verify the server: the serving certificate itself if
-// Options.CertFile is set, or else the CA certificate of the authority.
+// Options.CertFile is set, otherwise the CA certificate of the authority.
 func (a *Authority) ServingCA() []byte {
 	if a.serving.configured != nil {
 		return a.serving.configured
@@ -40,8 +40,8 @@ func (a *Authority) ServingCA() []byte {
 	return a.CA()
 }
 
-// ServerName returns the TLS server name that clients must verify if the serving certificate does not contain the host of
-// the server URL; "" if it does.
+// ServerName returns the tls-server-name for clients if the serving certificate does not contain the host of the server URL;
+// "" if it contains the host.
 func (a *Authority) ServerName(server string) string {
 	if a.serving.configured == nil {
 		return ""
@@ -101,8 +101,8 @@ func isCadastreKubeconfig(c *clientcmd.Config) bool {
 	return len(c.Clusters) > 0
 }
 
-// serverName returns a DNS name of the serving certificate if the certificate does not contain the host of the server URL;
-// "" if it does, or if it contains no DNS name.
+// serverName returns a DNS name of the serving certificate if the certificate does not contain the host of the server URL; ""
+// if it contains the host, or no DNS name.
 func serverName(c *x509.Certificate, server string) string {
 	at, err := url.Parse(server)
 	if err != nil || c.VerifyHostname(at.Hostname()) == nil || len(c.DNSNames) == 0 {

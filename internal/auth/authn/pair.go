@@ -70,7 +70,7 @@ func encodeKey(key crypto.Signer) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
-// parsePair parses a certificate and its key. It returns an error if they do not belong together.
+// parsePair parses a certificate and its key. It returns an error if the key is not the key of the certificate.
 func parsePair(certPEM, keyPEM []byte) (*pair, error) {
 	both, err := tls.X509KeyPair(certPEM, keyPEM)
 	if err != nil {
@@ -79,7 +79,7 @@ func parsePair(certPEM, keyPEM []byte) (*pair, error) {
 	return &pair{certificate: both.Leaf, signer: both.PrivateKey.(crypto.Signer), certPEM: certPEM, keyPEM: keyPEM}, nil
 }
 
-// tls returns the pair in the form that tls.Config requires.
+// tls returns the pair as a tls.Certificate, for tls.Config.
 func (p *pair) tls() *tls.Certificate {
 	return &tls.Certificate{Certificate: [][]byte{p.certificate.Raw}, PrivateKey: p.signer, Leaf: p.certificate}
 }

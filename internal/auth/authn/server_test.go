@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// serve starts a server that answers each request with the authenticated user as JSON, and returns its URL.
+// serve starts a server whose responses are the authenticated user as JSON, and returns its URL.
 func serve(t *testing.T, a *Authority, tokens *Tokens) string {
 	t.Helper()
 	authenticator := NewAuthenticator(AuthenticatorOptions{Certificates: a.Certificates(), Tokens: tokens})
@@ -269,7 +269,7 @@ func TestRejectsOldTLS(t *testing.T) {
 	}
 }
 
-// certificateUserOf returns the user of the client certificate of a connection; nil if the client sent none.
+// certificateUserOf returns the user of the client certificate of a connection; nil if the client sent no certificate.
 func certificateUserOf(c *Certificates, connection *tls.ConnectionState) (user.Info, error) {
 	response, err := c.authenticate(connection)
 	if response == nil {
@@ -278,7 +278,7 @@ func certificateUserOf(c *Certificates, connection *tls.ConnectionState) (user.I
 	return response.User, err
 }
 
-// connection returns the state of a TLS connection whose client sent these certificates.
+// connection returns the state of a TLS connection whose client sent the certificates peer.
 func connection(peer ...*x509.Certificate) *tls.ConnectionState {
 	return &tls.ConnectionState{PeerCertificates: peer}
 }

@@ -74,8 +74,8 @@ func (s *serving) needsRenewal(c *tls.Certificate) bool {
 	return c.Leaf.NotAfter.Sub(s.a.options.Now()) <= whole/3
 }
 
-// renew replaces the serving certificate. If that fails, the old certificate stays in use, and the renewal is retried after
-// renewalRetry. Concurrent handshakes use the old certificate, which is valid for months.
+// renew replaces the serving certificate. If the renewal fails, the old certificate remains in use, and the renewal is
+// retried after renewalRetry. Handshakes during the renewal use the old certificate, which is valid for months.
 func (s *serving) renew() {
 	if !s.mu.TryLock() {
 		return
@@ -143,8 +143,8 @@ func appendLocalHosts(names []string, addresses []net.IP) ([]string, []net.IP) {
 	return names, addresses
 }
 
-// TLS returns the TLS configuration of the server. Client certificates are requested during the handshake and verified when
-// a request is authenticated, so that an invalid certificate is answered with 401 instead of a failed handshake.
+// TLS returns the TLS configuration of the server. Client certificates are requested during the handshake and verified when a
+// request is authenticated, so that an invalid certificate results in a 401 instead of a failed handshake.
 func (a *Authority) TLS() *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,

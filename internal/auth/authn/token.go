@@ -14,8 +14,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 )
 
-// Tokens authenticates static bearer tokens. The tokens are stored as hashes, so that the duration of a lookup reveals
-// nothing about them and no token can be logged. A nil *Tokens accepts no token. It is safe for concurrent use.
+// Tokens authenticates static bearer tokens. It stores hashes of the tokens, so that the duration of a lookup reveals nothing
+// about the tokens, and no token can be logged. A nil *Tokens accepts no token. It is safe for concurrent use.
 type Tokens struct {
 	responses map[[sha256.Size]byte]*authenticator.Response
 }

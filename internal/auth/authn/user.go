@@ -32,14 +32,14 @@ const (
 // Anonymous is the user of requests without credentials.
 var Anonymous user.Info = &User{Name: AnonymousUser, Groups: []string{UnauthenticatedGroup}}
 
-// Admin is the user that the administrator's client certificate authenticates.
+// Admin is the user in the administrator's client certificate.
 var Admin user.Info = &User{Name: AdminUser, Groups: []string{MastersGroup, AuthenticatedGroup}}
 
 // InGroup reports whether a user is a member of a group.
 func InGroup(u user.Info, group string) bool { return slices.Contains(u.GetGroups(), group) }
 
 // WithImpliedGroup returns the user as a member of system:authenticated, or of system:unauthenticated if it is the anonymous
-// user. It returns u itself if u is already in one of these groups, or else a copy.
+// user. If u is in one of these groups already, it returns u itself, otherwise a copy.
 func WithImpliedGroup(u *User) *User {
 	group := AuthenticatedGroup
 	if u.Name == AnonymousUser {
@@ -58,7 +58,7 @@ func ServiceAccountUser(namespace, name string) string {
 	return serviceAccountPrefix + namespace + ":" + name
 }
 
-// ServiceAccountGroups returns the groups that every service account of a namespace is in.
+// ServiceAccountGroups returns the groups of every service account of a namespace.
 func ServiceAccountGroups(namespace string) []string {
 	return []string{ServiceAccountsGroup, ServiceAccountsGroup + ":" + namespace}
 }

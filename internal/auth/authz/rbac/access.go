@@ -29,7 +29,7 @@ func newAccessSpec(s *authorizationv1.SubjectAccessReviewSpec) accessSpec {
 	return accessSpec{resource: s.ResourceAttributes, path: s.NonResourceAttributes}
 }
 
-// invalidReview returns the 422 for an invalid review. As in kube-apiserver, it does not name the kind.
+// invalidReview returns the 422 for an invalid review. As in kube-apiserver, the error contains no kind.
 func invalidReview(errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: authorizationv1.GroupName}, "", errs)
 }
@@ -45,8 +45,8 @@ func (s accessSpec) attributes(u user.Info) *Attributes {
 	}
 }
 
-// fieldSelector returns the requirements of the review's field selector. It leaves out requirements that are not supported;
-// a raw selector that cannot be parsed is an error.
+// fieldSelector returns the requirements of the review's field selector. It omits requirements that are not supported; a raw
+// selector that cannot be parsed is an error.
 func (s accessSpec) fieldSelector() (parsed fields.Requirements, err error) {
 	f := s.resource.FieldSelector
 	if f == nil {
@@ -72,8 +72,8 @@ func (s accessSpec) fieldSelector() (parsed fields.Requirements, err error) {
 	return parsed, nil
 }
 
-// labelSelector returns the requirements of the review's label selector. It leaves out invalid requirements; a raw selector
-// that cannot be parsed is an error.
+// labelSelector returns the requirements of the review's label selector. It omits invalid requirements; a raw selector that
+// cannot be parsed is an error.
 func (s accessSpec) labelSelector() (parsed labels.Requirements, err error) {
 	l := s.resource.LabelSelector
 	if l == nil {
@@ -185,8 +185,8 @@ func (s accessSpec) validateLocal(meta metav1.ObjectMeta) (errs field.ErrorList)
 	return errs
 }
 
-// selectorErrors returns a text that names the selectors which cannot be parsed; "" if there are none. They do not change
-// the decision of RBAC, whose rules do not depend on selectors.
+// selectorErrors returns a text that names the selectors which cannot be parsed; "" if there are none. Selectors do not
+// affect the decision of RBAC.
 func (s accessSpec) selectorErrors() string {
 	if s.resource == nil {
 		return ""

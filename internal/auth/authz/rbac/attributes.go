@@ -21,13 +21,14 @@ type Attributes struct {
 	// Verb is the verb of a resource request (get, list, watch, create, update, patch, delete or deletecollection) or, for a
 	// non-resource request, the HTTP method in lower case.
 	Verb string
-	// Group is "" for the core group. For a request for a Namespace object, Namespace is the name of that object, so that a
-	// Role in the namespace can allow to read it.
+	// Group is "" for the core group. For a request for a Namespace object, Namespace is the name of the object, so that a Role
+	// in the namespace can permit reading the object.
 	Group, Version, Resource, Subresource, Namespace, Name string
 	// NonResource reports whether the request is for Path, not for a resource.
 	NonResource bool
 	Path        string
-	// FieldSelector and LabelSelector return the parsed selectors of the request; they are nil if it has none.
+	// FieldSelector and LabelSelector return the parsed selectors of the request; a function is nil if the request has no such
+	// selector.
 	FieldSelector func() (fields.Requirements, error)
 	LabelSelector func() (labels.Requirements, error)
 }
@@ -108,7 +109,7 @@ func Check(ctx context.Context, a authorizer.Authorizer, at *Attributes) error {
 	return at.Forbidden(reason)
 }
 
-// htmlEscaper escapes texts that clients have sent, for use in messages, as kube-apiserver does.
+// htmlEscaper escapes parts of requests in error messages, as kube-apiserver does.
 var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // Forbidden returns the 403 for a request that is not allowed. The reason is appended to its message unless it is "".
@@ -123,7 +124,7 @@ func (a *Attributes) Forbidden(reason string) *apierrors.StatusError {
 	return apierrors.NewForbidden(schema.GroupResource{Group: a.Group, Resource: a.Resource}, a.Name, errors.New(message))
 }
 
-// denial returns the message for a denied request, in kube-apiserver's words.
+// denial returns kube-apiserver's message for a denied request.
 func (a *Attributes) denial() string {
 	name := ""
 	if a.User != nil {

@@ -29,8 +29,8 @@ type Authorizer struct {
 	index *index
 }
 
-// New returns an Authorizer for the roles and bindings in a watch cache. It loads all of them before it returns, and follows
-// their changes until Close. A nil log means slog.Default.
+// New returns an Authorizer for the roles and bindings in a watch cache. It loads all roles and bindings before it returns,
+// and follows their changes until Close. A nil log means slog.Default.
 func New(ctx context.Context, c *watchcache.Cache, log *slog.Logger) (a *Authorizer, err error) {
 	a = &Authorizer{log: log, index: newIndex()}
 	if a.log == nil {
@@ -55,7 +55,7 @@ func (a *Authorizer) Union(authorizers ...authorizer.Authorizer) authorizer.Auth
 	}
 	combined, err := union.New(append(all, union.NamedAuthorizer{AuthorizerName: "RBAC", Authorizer: a})...)
 	if err != nil {
-		panic(err) // the names are unique
+		panic(err) // cannot happen: New fails only for duplicate names
 	}
 	return combined
 }
@@ -67,7 +67,8 @@ func allowMasters(_ context.Context, at authorizer.Attributes) (authorizer.Decis
 	return authorizer.DecisionNoOpinion, "", nil
 }
 
-// Authorize implements authorizer.Authorizer. It never denies: a request that no rule allows is left to other authorizers.
+// Authorize implements authorizer.Authorizer. Its decision is Allow, or NoOpinion for a request that no rule allows; it never
+// denies.
 func (a *Authorizer) Authorize(_ context.Context, at authorizer.Attributes) (authorizer.Decision, string, error) {
 	allowed, reason := a.Allowed(attributesOf(at))
 	if allowed {

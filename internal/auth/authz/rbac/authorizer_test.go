@@ -14,7 +14,7 @@ import (
 )
 
 func TestSubjects(t *testing.T) {
-	w := newWorld(t)
+	w := newKit(t)
 	w.role("", "pods", "get core pods")
 	w.bind("", "all", "pods", "user:alice", "group:dev")
 	w.bind("red", "some", "pods", "user:bob", "account:/builder", "account:blue/tester", "group:ops")
@@ -38,7 +38,7 @@ func TestSubjects(t *testing.T) {
 }
 
 func TestReasons(t *testing.T) {
-	w := newWorld(t)
+	w := newKit(t)
 	w.role("", "pods", "get core pods")
 	w.bind("", "all", "pods", "group:dev")
 	w.bind("red", "some", "pods", "account:/builder")
@@ -87,7 +87,7 @@ func TestForbidden(t *testing.T) {
 
 // TestChanges checks that a request after an acknowledged write of a role or binding is authorized by the new state.
 func TestChanges(t *testing.T) {
-	w := newWorld(t)
+	w := newKit(t)
 	alice, read, list := newUser("alice"), "get core pods red/x", "list core pods red"
 	w.bind("red", "b", "later", "user:alice")
 	w.expect(alice, false, read)
@@ -114,7 +114,7 @@ func TestChanges(t *testing.T) {
 }
 
 func TestNewLoadsAll(t *testing.T) {
-	w := newWorld(t)
+	w := newKit(t)
 	for i := range 600 { // more than one batch of the watch cache
 		w.bind("red", fmt.Sprint("b", i), "pods", fmt.Sprint("user:u", i))
 	}
@@ -128,7 +128,7 @@ func TestNewLoadsAll(t *testing.T) {
 // TestUndecodableObjects checks that a role or binding that cannot be decoded grants nothing, and does not affect other
 // roles and bindings.
 func TestUndecodableObjects(t *testing.T) {
-	w := newWorld(t)
+	w := newKit(t)
 	w.role("", "pods", "get core pods")
 	w.bind("", "good", "pods", "user:alice")
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "pods"}, []byte(`{"metadata":{"name":"pods"},"rules":"no list"}`))
@@ -139,7 +139,7 @@ func TestUndecodableObjects(t *testing.T) {
 	bad, revision := ClusterRoleBindings+"/bad", storage.Revision(0)
 	w.commit(storage.Write{Key: bad, Value: []byte("rubbish")}, &revision)
 	w.sync(ClusterRoleBindings, revision)
-	w.expect(newUser("alice"), true, "get core pods") // allowed by the other binding
+	w.expect(newUser("alice"), true, "get core pods") // the valid binding still allows the request
 	w.write(watchcache.Key{Kind: ClusterRoleBindings, Name: "good"}, nil)
 	w.bind("", "better", "pods", "user:bob")
 	w.expect(newUser("bob"), false, "get core pods") // ClusterRoleBindings cannot be listed while one of them is unreadable
@@ -150,7 +150,7 @@ func TestUndecodableObjects(t *testing.T) {
 
 // TestUndecodableObjectsAtStart checks that New succeeds even if stored roles or bindings cannot be decoded.
 func TestUndecodableObjectsAtStart(t *testing.T) {
-	w := newWorld(t)
+	w := newKit(t)
 	w.role("", "pods", "get core pods")
 	w.bind("", "good", "pods", "user:alice")
 	bad, revision := ClusterRoleBindings+"/bad", storage.Revision(0)
@@ -164,7 +164,7 @@ func TestUndecodableObjectsAtStart(t *testing.T) {
 
 // commit writes directly to the store, because the watch cache rejects values that cannot be decoded. Unless revision is nil,
 // it sets *revision to the revision of the commit.
-func (w *world) commit(change storage.Write, revision *storage.Revision) {
+func (w *kit) commit(change storage.Write, revision *storage.Revision) {
 	w.t.Helper()
 	at, err := w.store.Commit(w.t.Context(), change)
 	if err != nil {
@@ -176,14 +176,14 @@ func (w *world) commit(change storage.Write, revision *storage.Revision) {
 }
 
 func TestFieldNamesAreCaseSensitive(t *testing.T) {
-	w := newWorld(t)
+	w := newKit(t)
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "odd"}, []byte(`{"Rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}],"metadata":{"name":"odd"}}`))
 	w.bind("", "odd", "odd", "user:alice")
 	w.expect(newUser("alice"), false, "get core pods")
 }
 
 func TestSync(t *testing.T) {
-	w := newWorld(t)
+	w := newKit(t)
 	if err := w.Sync(t.Context(), "core/pods", 1<<40); err != nil {
 		t.Errorf("Sync() of another resource = %v, want nil", err)
 	}
@@ -199,15 +199,15 @@ func TestSync(t *testing.T) {
 }
 
 func TestNewFails(t *testing.T) {
-	w := newWorld(t)
+	w := newKit(t)
 	w.cache.Close()
-	if _, err := New(t.Context(), w.cache, quiet); !errors.Is(err, watchcache.ErrClosed) {
+	if _, err := New(t.Context(), w.cache, discardLog); !errors.Is(err, watchcache.ErrClosed) {
 		t.Errorf("New() with a closed cache = %v, want %v", err, watchcache.ErrClosed)
 	}
 }
 
 func BenchmarkAllowed(b *testing.B) {
-	w := newBootstrappedWorld(b)
+	w := newBootstrappedKit(b)
 	for i := range 5000 {
 		w.bind(fmt.Sprint("ns", i), "editors", "edit", fmt.Sprint("user:u", i), "group:editors")
 	}

@@ -57,7 +57,7 @@ func parseBootstrap(text string) (*bootstrapPolicy, error) {
 	return i, nil
 }
 
-// add parses one line of bootstrap.txt. An indented line is a rule of the role before it.
+// add parses one line of bootstrap.txt. An indented line is a rule of the preceding role.
 func (p *bootstrapPolicy) add(words []string, indented bool) error {
 	switch {
 	case indented && len(words) >= 3 && len(p.roles) > 0:

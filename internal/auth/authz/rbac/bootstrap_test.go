@@ -17,7 +17,7 @@ import (
 )
 
 func TestBootstrapRoles(t *testing.T) {
-	w := newBootstrappedWorld(t)
+	w := newBootstrappedKit(t)
 	w.bind("red", "admins", "admin", "user:adam")
 	w.bind("red", "editors", "edit", "user:eve")
 	w.bind("red", "viewers", "view", "user:vera")
@@ -57,7 +57,7 @@ func TestBootstrapText(t *testing.T) {
 }
 
 func TestReconcileIsIdempotent(t *testing.T) {
-	w := newBootstrappedWorld(t)
+	w := newBootstrappedKit(t)
 	changes, err := Reconcile(w.existing)
 	if err != nil || len(changes) > 0 {
 		t.Errorf("Reconcile() of reconciled roles = %v, %v, want no changes", changes, err)
@@ -138,7 +138,7 @@ func TestReconcileFails(t *testing.T) {
 }
 
 // storedRules returns the rules of a stored ClusterRole.
-func storedRules(t *testing.T, w *world, name string) []rbacv1.PolicyRule {
+func storedRules(t *testing.T, w *kit, name string) []rbacv1.PolicyRule {
 	t.Helper()
 	text, err := w.existing(ClusterRoles, name)
 	if err != nil {
@@ -154,7 +154,7 @@ func storedRules(t *testing.T, w *world, name string) []rbacv1.PolicyRule {
 // TestAggregate checks that the rules of aggregated ClusterRoles are applied and follow changes, and that a failed apply is
 // retried.
 func TestAggregate(t *testing.T) {
-	w := newBootstrappedWorld(t)
+	w := newBootstrappedKit(t)
 	var mu sync.Mutex
 	var applied []string
 	ctx, cancel := context.WithCancel(t.Context())

@@ -5,14 +5,14 @@
 //
 // [Authorizer] implements Kubernetes' authorizer.Authorizer. Its index contains, for each user and group in each namespace,
 // the bindings of that subject, and each binding refers to its role: authorizing a request reads only the rules of its user
-// and allocates no memory. The index follows the watch cache one object at a time; a change costs the same whatever the
-// number of bindings, and holds the lock for microseconds. [Authorizer.Union] puts the authorizers of an embedding program
-// before RBAC.
+// and allocates no memory. The index follows the watch cache one object at a time; a change takes constant time,
+// independently of the number of bindings, and holds the lock for microseconds. [Authorizer.Union] puts the authorizers of an
+// embedding program before RBAC.
 //
 // # Freshness
 //
-// Authorization does not wait for the index. Instead, a write of a role or binding waits with [Authorizer.Sync], before it
-// is acknowledged, until the index includes it: requests that are sent after the acknowledgement are authorized by it.
+// Authorization does not wait for the index. Instead, a write of a role or binding waits with [Authorizer.Sync], before it is
+// acknowledged, until the index includes the write: it applies to all requests that are sent after the acknowledgement.
 // Writes of other servers that share the store take effect a moment later, as in Kubernetes.
 //
 // # Aggregated ClusterRoles

@@ -22,7 +22,7 @@ import (
 // Write is a write of a role or binding that CheckEscalation checks.
 type Write struct {
 	User user.Info
-	// Kind is the written resource as it is named in storage keys: one of Resources.
+	// Kind is the written resource as GROUP/RESOURCE in storage keys: one of Resources.
 	Kind string
 	// Namespace and Name are those of the request path; Name is "" for a create by POST.
 	Namespace, Name string
@@ -30,8 +30,8 @@ type Write struct {
 	New, Old []byte
 }
 
-// allPermissions are the rules that a user must hold to write an aggregationRule, because the rules that it will aggregate
-// are unknown.
+// allPermissions are the rules that a user must hold to write an aggregationRule, because the rules that the role will
+// aggregate are unknown.
 var allPermissions = []rbacv1.PolicyRule{
 	{Verbs: []string{wildcard}, APIGroups: []string{wildcard}, Resources: []string{wildcard}},
 	{Verbs: []string{wildcard}, NonResourceURLs: []string{wildcard}},
@@ -47,9 +47,9 @@ type rbacObject struct {
 	RoleRef           rbacv1.RoleRef          `json:"roleRef"`
 }
 
-// CheckEscalation returns a 403 for a write by which a user would grant permissions that the user does not hold: by the
-// rules of a role, or by the role of a binding. The verb escalate on the role, or bind on the bound role, allows such a
-// write. It returns nil for writes of other resources. Every error is an API status.
+// CheckEscalation returns a 403 for a write by which a user would grant permissions that the user does not hold, in a role or
+// with a binding. The verb escalate on the role, or bind on the bound role, allows such a write. It returns nil for writes of
+// other resources. Every error is an API status.
 func (a *Authorizer) CheckEscalation(ctx context.Context, authorizes authorizer.Authorizer, w *Write) error {
 	if authn.InGroup(w.User, authn.MastersGroup) || !slices.Contains(Resources, w.Kind) {
 		return nil
@@ -166,7 +166,7 @@ func (a *Authorizer) checkHeld(u user.Info, namespace string, rules []rbacv1.Pol
 	return errors.New(message)
 }
 
-// compact merges the rules in single, each of which has one permission: rules that differ only in their verb become one rule.
+// compact merges rules of one permission each: rules that differ only in their verb become one rule.
 func compact(single []rbacv1.PolicyRule) (rules []rbacv1.PolicyRule) {
 	type target struct{ group, resource, name string }
 	at := map[target]int{}

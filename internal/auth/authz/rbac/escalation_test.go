@@ -23,7 +23,7 @@ func largeRule(n int) string {
 }
 
 func TestEscalation(t *testing.T) {
-	w := newBootstrappedWorld(t)
+	w := newBootstrappedKit(t)
 	w.bind("red", "admins", "admin", "user:adam")
 	w.role("", "escalator", "escalate rbac.authorization.k8s.io roles,clusterroles names=x")
 	w.role("", "binder", "bind rbac.authorization.k8s.io clusterroles names=cluster-admin")
@@ -96,7 +96,7 @@ func TestEscalation(t *testing.T) {
 // TestEscalationByName checks that the permission to escalate a role by name does not apply to a create by POST, whose path
 // contains no name.
 func TestEscalationByName(t *testing.T) {
-	w := newWorld(t)
+	w := newKit(t)
 	w.role("", "escalator", "escalate rbac.authorization.k8s.io clusterroles names=x")
 	w.bind("", "e", "escalator", "user:esther")
 	write := &Write{User: newUser("esther"), Kind: ClusterRoles, Name: "x", New: newRole(t, "", "x", "get core pods")}

@@ -18,33 +18,33 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// quiet is a logger that discards everything, for tests that cause errors.
-var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+// discardLog is a logger that discards all messages, for tests that cause errors.
+var discardLog = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// world is a test with a store, its watch cache, and the Authorizer under test.
-type world struct {
+// kit is a test with a store, its watch cache, and the Authorizer under test.
+type kit struct {
 	t     testing.TB
 	store storage.Store
 	cache *watchcache.Cache
 	*Authorizer
 }
 
-func newWorld(t testing.TB) *world {
+func newKit(t testing.TB) *kit {
 	t.Helper()
 	s := watchcachetest.OpenStore(t)
 	c := watchcachetest.Over(t, s)
-	w := &world{t: t, store: s, cache: c}
+	w := &kit{t: t, store: s, cache: c}
 	w.reopen()
 	return w
 }
 
 // reopen closes the Authorizer and replaces it with a new Authorizer for the same watch cache.
-func (w *world) reopen() {
+func (w *kit) reopen() {
 	w.t.Helper()
 	if w.Authorizer != nil {
 		w.Close()
 	}
-	a, err := New(w.t.Context(), w.cache, quiet)
+	a, err := New(w.t.Context(), w.cache, discardLog)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -52,10 +52,10 @@ func (w *world) reopen() {
 	w.Authorizer = a
 }
 
-// newBootstrappedWorld returns a world that contains the default roles and bindings.
-func newBootstrappedWorld(t testing.TB) *world {
+// newBootstrappedKit returns a kit whose store contains the default roles and bindings.
+func newBootstrappedKit(t testing.TB) *kit {
 	t.Helper()
-	w := newWorld(t)
+	w := newKit(t)
 	changes, err := Reconcile(w.existing)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func newBootstrappedWorld(t testing.TB) *world {
 	return w
 }
 
-func (w *world) existing(kind, name string) ([]byte, error) {
+func (w *kit) existing(kind, name string) ([]byte, error) {
 	o, err := w.cache.Get(w.t.Context(), watchcache.Key{Kind: kind, Name: name}, watchcache.Latest)
 	if err != nil {
 		return nil, nil
@@ -75,7 +75,7 @@ func (w *world) existing(kind, name string) ([]byte, error) {
 }
 
 // write stores an object, or deletes it if value is nil, and waits until the index includes the change.
-func (w *world) write(key watchcache.Key, value []byte) {
+func (w *kit) write(key watchcache.Key, value []byte) {
 	w.t.Helper()
 	change := storage.Write{Key: key.String(), Value: canonical(w.t, value)}
 	if o, err := w.cache.Get(w.t.Context(), key, watchcache.Latest); err == nil {
@@ -90,7 +90,7 @@ func (w *world) write(key watchcache.Key, value []byte) {
 	w.sync(key.Kind, revision)
 }
 
-func (w *world) sync(kind string, revision storage.Revision) {
+func (w *kit) sync(kind string, revision storage.Revision) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
 	defer cancel()
@@ -126,7 +126,7 @@ func marshal(t testing.TB, v any) []byte {
 
 // role stores a Role, or a ClusterRole if namespace is "". Rules have the syntax of bootstrap.txt, optionally followed by
 // names=NAME,….
-func (w *world) role(namespace, name string, rules ...string) {
+func (w *kit) role(namespace, name string, rules ...string) {
 	w.t.Helper()
 	kind := ClusterRoles
 	if namespace != "" {
@@ -154,7 +154,7 @@ func parseRules(texts ...string) (rules []rbacv1.PolicyRule) {
 
 // bind stores a RoleBinding, or a ClusterRoleBinding if namespace is "". A subject is user:NAME, group:NAME or
 // account:NAMESPACE/NAME; see newBinding for role.
-func (w *world) bind(namespace, name, role string, subjects ...string) {
+func (w *kit) bind(namespace, name, role string, subjects ...string) {
 	w.t.Helper()
 	kind := ClusterRoleBindings
 	if namespace != "" {
@@ -208,12 +208,12 @@ func newUser(name string, groups ...string) *authn.User {
 	return authn.WithImpliedGroup(&authn.User{Name: name, Groups: groups})
 }
 
-func (w *world) may(u *authn.User, text string) bool {
+func (w *kit) may(u *authn.User, text string) bool {
 	allowed, _ := w.Allowed(newAttributes(u, text))
 	return allowed
 }
 
-func (w *world) expect(u *authn.User, want bool, texts ...string) {
+func (w *kit) expect(u *authn.User, want bool, texts ...string) {
 	w.t.Helper()
 	for _, text := range texts {
 		if got := w.may(u, text); got != want {

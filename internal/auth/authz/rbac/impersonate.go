@@ -22,10 +22,10 @@ import (
 // impersonated user, and the verb impersonate-on:MODE:VERB on the requested resource.
 type impersonationMode struct {
 	name string
-	// applies reports whether the mode can allow this requester to impersonate this target.
+	// applies reports whether the mode is checked for a requester that impersonates target.
 	applies func(requester user.Info, target *authn.User) bool
-	// anyNode makes the mode check the permission for all nodes instead of for the impersonated node, which is the node that
-	// the requester's pod runs on.
+	// anyNode makes the mode require the permission for all nodes (*) instead of for the impersonated node, on which the
+	// requester's pod runs.
 	anyNode bool
 }
 
@@ -41,8 +41,8 @@ var impersonationModes = []impersonationMode{
 // nodeNameExtra is the key of the user extra that names the node on which the pod of a service account runs.
 const nodeNameExtra = "authentication.kubernetes.io/node-name"
 
-// minWildcard is the minimum number of groups, or of extra values, for which the permission for all of them (*) is checked
-// first, as in kube-apiserver.
+// minWildcard is the minimum number of groups, or of extra values, for which the permission for * is checked first, as in
+// kube-apiserver.
 const minWildcard = 4
 
 // isPlain reports whether the impersonation headers specify only a user name: no UID, groups or extra.
@@ -125,8 +125,8 @@ func (c *impersonationCheck) run() (*authn.User, error) {
 	return authn.WithImpliedGroup(&impersonated), nil
 }
 
-// defaultGroups returns the groups of the impersonated user if the headers specify none: those of a service account, or of a
-// node. The legacy mode adds no groups to nodes.
+// defaultGroups returns the groups of the impersonated user if the headers specify none: the groups of service accounts, or
+// of nodes. The legacy mode adds no groups to nodes.
 func (c *impersonationCheck) defaultGroups() []string {
 	if namespace, _, ok := authn.SplitServiceAccount(c.target.Name); ok {
 		return authn.ServiceAccountGroups(namespace)
@@ -137,8 +137,8 @@ func (c *impersonationCheck) defaultGroups() []string {
 	return nil
 }
 
-// attributes returns the permission to impersonate one attribute of a user, such as a group. The API group is
-// authentication.k8s.io, except that it is the core group for users, groups and service accounts in the legacy mode.
+// attributes returns the Attributes of the permission to impersonate one attribute of a user, such as a group. The API group
+// is authentication.k8s.io, except that it is the core group for users, groups and service accounts in the legacy mode.
 func (c *impersonationCheck) attributes(resource, name string) *Attributes {
 	at := &Attributes{User: c.request.User, Verb: "impersonate", Group: authenticationv1.GroupName, Version: "v1", Resource: resource, Name: name}
 	if c.name != "" {
@@ -222,7 +222,7 @@ func (c *impersonationCheck) checkExtra() error {
 	return nil
 }
 
-// validateExtra returns an error for the first key or value of a user's extra that no authenticator could return.
+// validateExtra returns an error for the first invalid key or value of a user's extra.
 func validateExtra(extra map[string][]string) error {
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
 		if key == "" {

@@ -48,7 +48,7 @@ func oracle(a *Authorizer, header http.Header, at *Attributes) (*authn.User, str
 func TestImpersonateAsKubernetes(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
 	pick := func(words ...string) string { return words[random.IntN(len(words))] }
-	w := newWorld(t)
+	w := newKit(t)
 	count := map[bool]int{}
 	for i := range 1500 {
 		var rules []string

@@ -9,7 +9,7 @@ import (
 )
 
 func TestImpersonate(t *testing.T) {
-	w := newWorld(t)
+	w := newKit(t)
 	rules := map[string][]string{
 		"old-user":    {"impersonate core users names=bob"},
 		"old-group":   {"impersonate core users", "impersonate core groups names=dev"},

@@ -20,7 +20,7 @@ type namespacedName struct{ namespace, name string }
 type role struct {
 	key    namespacedName
 	exists bool
-	// stored are the rules of the stored object, rules the effective ones. For an aggregated role they differ until
+	// stored are the rules of the stored object, rules the effective ones. For an aggregated role, stored and rules differ until
 	// Authorizer.Aggregate has applied the effective rules.
 	stored, rules []rbacv1.PolicyRule
 	storedKeys    []string // see keysOfStored
@@ -178,7 +178,7 @@ func (b *binding) missingRole() string {
 	return fmt.Sprintf("unsupported role reference kind: %q", b.ref.Kind)
 }
 
-// describe describes the binding of a subject in kube-apiserver's words.
+// describe returns kube-apiserver's description of the binding of a subject.
 func (b *binding) describe(s *rbacv1.Subject) string {
 	subject := s.Name
 	if s.Kind == rbacv1.ServiceAccountKind {

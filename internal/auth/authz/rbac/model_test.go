@@ -19,7 +19,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// model is a plain implementation of the index, to compare it with: it scans all roles and bindings for each request.
+// model is a reference implementation of the index, which scans all roles and bindings for each request.
 type model struct {
 	roles    map[watchcache.Key]rbacv1.ClusterRole
 	bindings map[watchcache.Key]rbacv1.RoleBinding
@@ -133,8 +133,8 @@ func (m *model) changeRole(t testing.TB, random *rand.Rand, meta metav1.ObjectMe
 	return key, marshal(t, r)
 }
 
-// questions returns the requests of several users that the random rules of the model distinguish.
-func questions() (all []*Attributes) {
+// modelRequests returns requests of several users for the verbs and resources of the random rules of the model.
+func modelRequests() (all []*Attributes) {
 	for _, u := range []*authn.User{newUser("a"), newUser("b", "a"), newUser("c", "a", "b"), newUser("system:serviceaccount:red:a"), newUser("system:serviceaccount:blue:b")} {
 		for _, text := range strings.Split("get core pods,get core pods red,list apps deployments/scale blue/a,create core pods/status red/b,get - /healthz/x,list core s blue/b", ",") {
 			all = append(all, newAttributes(u, text))
@@ -145,7 +145,7 @@ func questions() (all []*Attributes) {
 
 func TestModel(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	w := newWorld(t)
+	w := newKit(t)
 	m := &model{roles: map[watchcache.Key]rbacv1.ClusterRole{}, bindings: map[watchcache.Key]rbacv1.RoleBinding{}}
 	count := map[bool]int{}
 	for i := range 800 {
@@ -154,7 +154,7 @@ func TestModel(t *testing.T) {
 		if i%100 == 99 {
 			w.reopen()
 		}
-		for _, q := range questions() {
+		for _, q := range modelRequests() {
 			want := m.allowed(q)
 			if got, reason := w.Allowed(q); got != want {
 				t.Fatalf("after %d changes, request %+v by %+v: allowed = %v (%s), want %v", i, q, q.User, got, reason, want)
@@ -174,7 +174,7 @@ func TestModel(t *testing.T) {
 // TestConcurrency checks that requests are authorized without data races while roles change, and that a user whose bindings
 // do not change is always allowed.
 func TestConcurrency(t *testing.T) {
-	w := newWorld(t)
+	w := newKit(t)
 	w.role("", "keeps", "get core pods")
 	w.bind("", "keeps", "keeps", "user:keeper")
 	stop := make(chan struct{})
@@ -187,7 +187,7 @@ func TestConcurrency(t *testing.T) {
 					return
 				case <-time.After(200 * time.Microsecond):
 				}
-				for _, q := range questions() {
+				for _, q := range modelRequests() {
 					w.Allowed(q)
 				}
 				if !w.may(newUser("keeper"), "get core pods") {

@@ -15,7 +15,7 @@ const (
 	roleBindingKind        = "RoleBinding"
 )
 
-// The resources of the API group rbac.authorization.k8s.io, as they are named in storage keys.
+// The resources of the API group rbac.authorization.k8s.io, as GROUP/RESOURCE in storage keys.
 const (
 	ClusterRoles        = rbacv1.GroupName + "/clusterroles"
 	ClusterRoleBindings = rbacv1.GroupName + "/clusterrolebindings"
@@ -34,14 +34,14 @@ type object struct {
 	RoleRef         rbacv1.RoleRef          `json:"roleRef"`
 }
 
-// decode decodes JSON into target, a pointer, with case-sensitive field names. Everything that reads RBAC objects must use it:
-// a field that is decoded in one place and ignored in another could bypass a check.
+// decode decodes JSON into target, a pointer, with case-sensitive field names. All code that decodes RBAC objects must use
+// it: a field that is decoded in one place and ignored in another could bypass a check.
 func decode(text []byte, target any) error {
 	return json.UnmarshalCaseSensitivePreserveInts(text, target)
 }
 
-// isAggregated reports whether a role has an aggregationRule, and returns its selectors. It leaves out invalid selectors,
-// which validation rejects.
+// isAggregated reports whether a role has an aggregationRule, and returns its selectors. It omits invalid selectors, which
+// validation rejects.
 func (o *object) isAggregated() (bool, []labels.Selector) {
 	if o.AggregationRule == nil {
 		return false, nil

@@ -32,9 +32,9 @@ type Change struct {
 }
 
 // Reconcile returns the writes, in order, that restore the default roles and bindings, as kube-apiserver does: missing
-// objects are created; missing rules, subjects, labels and annotations are added; additions by users are kept; and objects
-// with the annotation rbac.authorization.kubernetes.io/autoupdate: "false" are not changed. The function existing returns a
-// stored object as JSON, or nil if it does not exist.
+// objects are created; missing rules, subjects, labels and annotations are added; additions by users are retained; and
+// objects with the annotation rbac.authorization.kubernetes.io/autoupdate: "false" are not changed. The function existing
+// returns a stored object as JSON, or nil if it does not exist.
 func Reconcile(existing func(kind, name string) ([]byte, error)) ([]Change, error) {
 	var changes []Change
 	start := bootstrap()
@@ -55,8 +55,8 @@ func Reconcile(existing func(kind, name string) ([]byte, error)) ([]Change, erro
 	return changes, nil
 }
 
-// reconcile returns the write that restores one object; none if it does not differ. The function merge changes the stored
-// object to the desired state and returns the required operation; "" if nothing changed.
+// reconcile returns the write that restores one object; none if the stored object need not change. The function merge changes
+// the stored object to the desired state and returns the required operation; "" if nothing changed.
 func reconcile[T any](existing func(kind, name string) ([]byte, error), kind string, wanted *T, meta *metav1.ObjectMeta,
 	merge func(stored, wanted *T) Operation) ([]Change, error) {
 	text, err := existing(kind, meta.Name)
@@ -80,7 +80,7 @@ func reconcile[T any](existing func(kind, name string) ([]byte, error), kind str
 	return []Change{{operation, kind, meta.Name, document}}, err
 }
 
-// encode encodes an object as JSON. It leaves out the rules of a ClusterRole that has none.
+// encode encodes an object as JSON. It omits the field rules of a ClusterRole without rules.
 func encode(o any) ([]byte, error) {
 	if role, ok := o.(*rbacv1.ClusterRole); ok && role.Rules == nil {
 		return json.Marshal(struct {

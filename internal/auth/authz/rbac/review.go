@@ -20,15 +20,15 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// Reviewer serves access reviews and token reviews, which are not stored: a create returns the object with its status filled
-// in.
+// Reviewer serves access reviews and token reviews, which are not stored: the response to a create request is the object with
+// a status.
 type Reviewer struct {
 	// Authorizer decides SubjectAccessReviews, LocalSubjectAccessReviews and SelfSubjectAccessReviews.
 	Authorizer authorizer.Authorizer
 	// RBAC resolves the rules for SelfSubjectRulesReviews.
 	RBAC *Authorizer
-	// Others are the authorizers that are consulted in addition to RBAC. SelfSubjectRulesReviews include the rules of those
-	// that implement authorizer.RuleResolver, and are marked as incomplete if one does not.
+	// Others are the authorizers besides RBAC. SelfSubjectRulesReviews include the rules of authorizers that implement
+	// authorizer.RuleResolver, and are marked as incomplete if an authorizer does not.
 	Others []authorizer.Authorizer
 	// Tokens authenticates the tokens of TokenReviews; if it is nil, no token is valid.
 	Tokens authenticator.Token

@@ -19,7 +19,7 @@ import (
 // reviewer returns a Reviewer for which alice may get pods, and which authenticates the token t0 as bob.
 func reviewer(t *testing.T) *Reviewer {
 	t.Helper()
-	w := newWorld(t)
+	w := newKit(t)
 	w.role("", "pods", "get core pods", "get - /x", "create apps deployments names=a")
 	w.bind("", "all", "pods", "user:alice")
 	w.bind("red", "dev", "pods", "group:dev")

@@ -77,8 +77,8 @@ func missing(held, wanted []rbacv1.PolicyRule) (missingRules []rbacv1.PolicyRule
 	return missingRules
 }
 
-// maxPermissions is the maximum number of permissions in the rules that a user grants. A role of 10 KB can contain a
-// billion, which would take too much time and memory to compare. Kubernetes' default roles for users contain fewer than
+// maxPermissions is the maximum number of permissions in the rules that a user grants. A role of 10 KB can contain a billion
+// permissions, which would take too much time and memory to compare. Kubernetes' default roles for users contain fewer than
 // 2,000.
 const maxPermissions = 100_000
 

@@ -9,7 +9,7 @@ import (
 	"k8s.io/component-helpers/auth/rbac/validation"
 )
 
-// randomWords returns at most most words, selected at random with repetition.
+// randomWords returns at most maxWords of words, selected at random with repetition.
 func randomWords(random *rand.Rand, maxWords int, words ...string) (list []string) {
 	for range random.IntN(maxWords + 1) {
 		list = append(list, words[random.IntN(len(words))])
@@ -62,8 +62,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestAllows compares allows with Kubernetes on random rules: a rule allows a request if validation.Covers reports that it
-// covers the rule for exactly that request.
+// TestAllows compares allows with Kubernetes on random rules: a rule allows a request if, according to validation.Covers, it
+// covers a rule that allows only the request.
 func TestAllows(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	count := map[bool]int{}
@@ -85,7 +85,7 @@ func TestAllows(t *testing.T) {
 			if a.Name != "" {
 				asked.ResourceNames = []string{a.Name}
 			} else if len(rule.ResourceNames) > 0 {
-				rule.ResourceNames = []string{"a"} // TestAllowsSpecialCases tests rules for the name ""
+				rule.ResourceNames = []string{"a"} // the name "" is tested by TestAllowsSpecialCases
 			}
 		}
 		want, _ := validation.Covers([]rbacv1.PolicyRule{rule}, []rbacv1.PolicyRule{asked})
@@ -99,7 +99,7 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// TestAllowsSpecialCases tests the rules that TestAllows leaves out.
+// TestAllowsSpecialCases checks allows with the rules that TestAllows excludes.
 func TestAllowsSpecialCases(t *testing.T) {
 	rule := rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: []string{""}}
 	if !allows(&rule, newAttributes(nil, "get core pods")) || allows(&rule, newAttributes(nil, "get core pods ns/a")) {

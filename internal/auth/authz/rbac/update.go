@@ -2,8 +2,8 @@ package rbac
 
 import "github.com/cadastre/cadastre/internal/watchcache"
 
-// Resources are the resources of roles and bindings, as they are named in storage keys. Roles precede the bindings that
-// refer to them.
+// Resources are the resources of roles and bindings, as GROUP/RESOURCE in storage keys. Roles precede the bindings that refer
+// to them.
 var Resources = []string{ClusterRoles, Roles, ClusterRoleBindings, RoleBindings}
 
 // indexUpdater updates the index of an Authorizer from the watch cache. It implements informer.Handler.

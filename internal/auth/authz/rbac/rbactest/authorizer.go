@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// resources maps the RBAC kinds to the names of their resources in storage keys.
+// resources maps the RBAC kinds to their GROUP/RESOURCE in storage keys.
 var resources = map[string]string{
 	"Role": rbac.Roles, "RoleBinding": rbac.RoleBindings, "ClusterRole": rbac.ClusterRoles, "ClusterRoleBinding": rbac.ClusterRoleBindings,
 }
