@@ -8,13 +8,13 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// keepCreated returns the intent of a configuration without the unset markers at fields that the server sets when it creates the
+// retainCreatedFields returns the intent of a configuration without the unset markers at fields that the server sets when it creates the
 // object, such as the generated selector of a Job, or its completions, whose default depends on another defaulted field. Like a
 // field with a default, such a field keeps its live value, so that applying the configuration that created the object is a no-op.
 // The applier owns the field in either case.
 //
 // self is the identity of the applier's entry, and before is the live document.
-func (e *Engine) keepCreated(before versioned, in intent, managed *managedFields, self Entry) (intent, error) {
+func (e *Engine) retainCreatedFields(before versioned, in intent, managed *managedFields, self Entry) (intent, error) {
 	if in.unset.IsEmpty() || e.options.Created == nil {
 		return in, nil
 	}
@@ -26,7 +26,7 @@ func (e *Engine) keepCreated(before versioned, in intent, managed *managedFields
 	if missing.IsEmpty() {
 		return in, nil
 	}
-	owned, err := e.ownedOf(versioned{in.merged, before.t, before.version}, in, managed, self)
+	owned, err := e.withOwnedFields(versioned{in.merged, before.t, before.version}, in, managed, self)
 	if err != nil {
 		return in, err
 	}
@@ -48,9 +48,9 @@ func (e *Engine) keepCreated(before versioned, in intent, managed *managedFields
 	return in, nil
 }
 
-// ownedOf returns the merged document without the fields that no field manager owns, which defaulting, admission or the server
+// withOwnedFields returns the merged document without the fields that no field manager owns, which defaulting, admission or the server
 // have set. It contains the untracked fields.
-func (e *Engine) ownedOf(merged versioned, in intent, managed *managedFields, self Entry) (document.Value, error) {
+func (e *Engine) withOwnedFields(merged versioned, in intent, managed *managedFields, self Entry) (document.Value, error) {
 	byVersion := map[string][]fieldset.Set{merged.version: {untrackedFields, in.fields()}}
 	for i, m := range managed.list {
 		if m.entry.sameManager(self) {

@@ -16,8 +16,8 @@ type difference struct {
 	entries map[string]string
 	manager string
 	config  string
-	// theirs is the document that structured-merge-diff returns; ours is the document that the engine returns.
-	theirs, ours string
+	// upstream is the document that structured-merge-diff returns; ours is the document that the engine returns.
+	upstream, ours string
 }
 
 // checkDifference runs the request on structured-merge-diff, on the fast engine and on the plain engine, and checks the
@@ -31,12 +31,12 @@ func checkDifference(t *testing.T, d difference) {
 		}
 	}
 	r := Request{Manager: d.manager, Version: "v1", Force: true}
-	theirs := testOracle.apply(live, parse(d.config), r)
-	if theirs.err != nil {
-		t.Fatal(theirs.err)
+	upstream := testOracle.apply(live, parse(d.config), r)
+	if upstream.err != nil {
+		t.Fatal(upstream.err)
 	}
-	if want := parse(d.theirs); !document.Equal(theirs.doc, want) {
-		t.Errorf("structured-merge-diff returns\n%v, want\n%v; its behaviour has changed", theirs.doc, want)
+	if want := parse(d.upstream); !document.Equal(upstream.doc, want) {
+		t.Errorf("structured-merge-diff returns\n%v, want\n%v; its behaviour has changed", upstream.doc, want)
 	}
 	for _, plain := range []bool{false, true} {
 		ours, err := mustEngine(Options{plain: plain}).Apply(live, parse(d.config), r)
@@ -57,15 +57,15 @@ func TestDifferenceEmptiedContainersAreEmpty(t *testing.T) {
 		live:    `{map: {a: 1}}`,
 		entries: map[string]string{"me": `{"f:map":{"f:a":{}}}`, "other": `{"f:map":{}}`},
 		manager: "me", config: `{number: 1}`,
-		theirs: `{map: null, number: 1}`,
-		ours:   `{map: {}, number: 1}`,
+		upstream: `{map: null, number: 1}`,
+		ours:     `{map: {}, number: 1}`,
 	})
 	checkDifference(t, difference{
 		live:    `{set: [a]}`,
 		entries: map[string]string{"me": `{"f:set":{"v:\"a\"":{}}}`, "other": `{"f:set":{}}`},
 		manager: "me", config: `{number: 1}`,
-		theirs: `{set: null, number: 1}`,
-		ours:   `{set: [], number: 1}`,
+		upstream: `{set: null, number: 1}`,
+		ours:     `{set: [], number: 1}`,
 	})
 }
 
@@ -77,8 +77,8 @@ func TestDifferenceAppliedEmptyListStays(t *testing.T) {
 		live:    `{set: [a]}`,
 		entries: map[string]string{"me": `{"f:set":{"v:\"a\"":{}}}`},
 		manager: "me", config: `{number: 1, set: []}`,
-		theirs: `{number: 1}`,
-		ours:   `{number: 1, set: []}`,
+		upstream: `{number: 1}`,
+		ours:     `{number: 1, set: []}`,
 	})
 }
 
@@ -89,8 +89,8 @@ func TestDifferencePruningSeesEmptyLists(t *testing.T) {
 		live:    `{tree: {value: 1, forest: []}}`,
 		entries: map[string]string{"me": `{"f:tree":{"f:value":{}}}`, "other": `{"f:tree":{}}`},
 		manager: "me", config: `{number: 1}`,
-		theirs: `{number: 1}`,
-		ours:   `{number: 1, tree: {forest: []}}`,
+		upstream: `{number: 1}`,
+		ours:     `{number: 1, tree: {forest: []}}`,
 	})
 }
 
@@ -102,8 +102,8 @@ func TestDifferenceItemsKeepTheirKeys(t *testing.T) {
 		live:    `{items: [{name: a, value: 1}]}`,
 		entries: map[string]string{"me": `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{},"f:value":{}}}}`, "other": `{"f:items":{"k:{\"name\":\"a\"}":{}}}`},
 		manager: "me", config: `{number: 1}`,
-		theirs: `{items: null, number: 1}`,
-		ours:   `{items: [{name: a}], number: 1}`,
+		upstream: `{items: null, number: 1}`,
+		ours:     `{items: [{name: a}], number: 1}`,
 	})
 }
 
@@ -143,7 +143,7 @@ func TestDifferenceUnchangedValuesAreNotCheckedAgain(t *testing.T) {
 		`{struct: {a: text}}`:           false,
 		`{number: text, undeclared: 1}`: false,
 	} {
-		if theirs := testOracle.apply(live, parse(config), r); theirs.err == nil {
+		if upstream := testOracle.apply(live, parse(config), r); upstream.err == nil {
 			t.Errorf("structured-merge-diff accepts %s, want an error; its behaviour has changed", config)
 		}
 		for _, plain := range []bool{false, true} {

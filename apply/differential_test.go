@@ -142,7 +142,7 @@ func (k *randomKind) compareStep(live Object, s step, strict bool) (*Object, err
 	if s.update {
 		runOracle = k.oracle.update
 	}
-	if d := diffOutcomes(ourOutcome(plain, errPlain), runOracle(live, s.doc, s.request), live.Entries); d != "" && strict {
+	if d := diffOutcomes(engineOutcome(plain, errPlain), runOracle(live, s.doc, s.request), live.Entries); d != "" && strict {
 		return nil, fmt.Errorf("the plain engine differs from structured-merge-diff:\n%s", d)
 	}
 	if formatObject(ours.Object) != formatObject(plain.Object) || ours.NoOp != plain.NoOp || fmt.Sprint(err) != fmt.Sprint(errPlain) {
@@ -239,8 +239,8 @@ func TestTranslatedSchemaFits(t *testing.T) {
 		if _, err := kind.oracle.typed(v, "v1"); err != nil {
 			t.Fatalf("seed %d: %v\n%v", seed, err, v)
 		}
-		if ours, theirs := fieldsOf(kind.types["v1"], v), smdFields(kind, v); ours.FieldsV1() != theirs {
-			t.Fatalf("seed %d: %v\nours   %s\ntheirs %s", seed, v, ours.FieldsV1(), theirs)
+		if ours, upstream := fieldsOf(kind.types["v1"], v), smdFields(kind, v); ours.FieldsV1() != upstream {
+			t.Fatalf("seed %d: %v\nfield set of the engine: %s\nwant the field set of structured-merge-diff: %s", seed, v, ours.FieldsV1(), upstream)
 		}
 		back, err := fieldset.ParseFieldsV1(fieldsOf(kind.types["v1"], v).FieldsV1())
 		if err != nil || !back.Equal(fieldsOf(kind.types["v1"], v)) {

@@ -124,7 +124,7 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 		return Result{}, err
 	}
 	applier := Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}
-	if intended, err = e.keepCreated(before, intended, managed, applier); err != nil {
+	if intended, err = e.retainCreatedFields(before, intended, managed, applier); err != nil {
 		return Result{}, err
 	}
 	self, previous := managed.recordApply(applier, intended)
@@ -180,7 +180,7 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 	}
 	r.Force = true
 	if updated.IsAbsent() {
-		return Result{}, newInvalidError(nil, "expected an object, received absent")
+		return Result{}, newInvalidError(nil, "expected an object, received none")
 	}
 	if err := checkDocuments(live, updated, r); err != nil {
 		return Result{}, err

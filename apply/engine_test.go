@@ -52,7 +52,7 @@ func TestRejectsTopologyWithoutMap(t *testing.T) {
 
 func TestUpdateRejectsAbsentDocument(t *testing.T) {
 	s := newScript(t)
-	if _, err := s.fast.Update(Object{}, document.Value{}, s.request("m")); err == nil || !strings.Contains(err.Error(), "expected an object, received absent") {
-		t.Errorf("Update(absent) error = %v, want an error that contains \"expected an object\"", err)
+	if _, err := s.fast.Update(Object{}, document.Value{}, s.request("m")); err == nil || !strings.Contains(err.Error(), "expected an object, received none") {
+		t.Errorf("Update(absent) error = %v, want \"expected an object, received none\"", err)
 	}
 }

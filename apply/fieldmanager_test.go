@@ -35,7 +35,7 @@ const widgetVersion = "example.com/v1"
 type endpoint struct {
 	subresource string
 	ours        *Engine
-	theirs      *managedfields.FieldManager
+	upstream    *managedfields.FieldManager
 }
 
 // widgetKind is a random kind with its endpoints. It implements the interfaces that a FieldManager requires.
@@ -73,17 +73,17 @@ func newWidgetKind(g generator) *widgetKind {
 	return c
 }
 
-// addEndpoint adds the endpoint of the given subresource. reset and theirReset are its reset fields, in the notations
+// addEndpoint adds the endpoint of the given subresource. reset and upstreamReset are its reset fields, in the notations
 // of the Engine and of the FieldManager.
-func (k *widgetKind) addEndpoint(subresource, reset string, theirReset ...fieldpath.Path) {
-	filter := fieldpath.NewExcludeSetFilter(fieldpath.NewSet(theirReset...))
-	theirs, err := managedfields.NewDefaultFieldManager(k, k, k, k, widgets, widgets.GroupVersion(), subresource,
+func (k *widgetKind) addEndpoint(subresource, reset string, upstreamReset ...fieldpath.Path) {
+	filter := fieldpath.NewExcludeSetFilter(fieldpath.NewSet(upstreamReset...))
+	upstream, err := managedfields.NewDefaultFieldManager(k, k, k, k, widgets, widgets.GroupVersion(), subresource,
 		map[fieldpath.APIVersion]fieldpath.Filter{widgetVersion: filter})
 	if err != nil {
 		panic(err)
 	}
 	ours := mustEngine(Options{Versions: OneVersion(widgetVersion, k.kind), Reset: map[string]fieldset.Set{widgetVersion: pathSet(reset)}})
-	k.endpoints = append(k.endpoints, endpoint{subresource, ours, theirs})
+	k.endpoints = append(k.endpoints, endpoint{subresource, ours, upstream})
 }
 
 // The following methods implement the interfaces that a FieldManager requires. There is no conversion and no
@@ -171,8 +171,8 @@ func upstreamConflicts(err error) []string {
 	return all
 }
 
-// ourConflicts returns the conflicts in an error of Engine, with the texts that Kubernetes uses.
-func ourConflicts(err error) []string {
+// engineConflicts returns the conflicts in an error of Engine, with the texts that Kubernetes uses.
+func engineConflicts(err error) []string {
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) {
 		return nil
@@ -276,22 +276,22 @@ func objectHistory(g generator, steps, managers int) error {
 
 		request := &unstructured.Unstructured{Object: doc.ToGo().(map[string]any)}
 		var ours Result
-		var theirs runtime.Object
-		var err, theirErr error
+		var upstream runtime.Object
+		var err, upstreamErr error
 		if update {
 			ours, err = at.ours.Update(live, doc, r)
-			theirs, theirErr = at.theirs.Update(c.toUpstream(live), request, r.Manager)
+			upstream, upstreamErr = at.upstream.Update(c.toUpstream(live), request, r.Manager)
 		} else {
 			ours, err = at.ours.Apply(live, doc, r)
-			theirs, theirErr = at.theirs.Apply(c.toUpstream(live), request, r.Manager, r.Force)
+			upstream, upstreamErr = at.upstream.Apply(c.toUpstream(live), request, r.Manager, r.Force)
 		}
-		if (err == nil) != (theirErr == nil) || !slices.Equal(ourConflicts(err), upstreamConflicts(theirErr)) {
-			return fmt.Errorf("our error: %v\ntheir error: %v\n%s", err, theirErr, before)
+		if (err == nil) != (upstreamErr == nil) || !slices.Equal(engineConflicts(err), upstreamConflicts(upstreamErr)) {
+			return fmt.Errorf("error of the engine: %v\nwant the error of FieldManager: %v\n%s", err, upstreamErr, before)
 		}
 		if err != nil {
 			continue
 		}
-		if d := diffObjects(ours.Object, fromUpstream(theirs, now), live.Entries); d != "" {
+		if d := diffObjects(ours.Object, fromUpstream(upstream, now), live.Entries); d != "" {
 			return fmt.Errorf("%s\n%s", d, before)
 		}
 		if !update {
@@ -306,9 +306,9 @@ func objectHistory(g generator, steps, managers int) error {
 
 // diffObjects describes the differences between the engine's and the upstream object. It returns "" if all differences
 // are deliberate. before are the managed fields entries before the request.
-func diffObjects(ours, theirs Object, before []Entry) string {
-	d := diffObjectsExactly(ours, theirs)
-	if d != "" && diffObjectsExactly(withoutKeylessItems(ours, before), theirs) == "" {
+func diffObjects(ours, upstream Object, before []Entry) string {
+	d := diffObjectsExactly(ours, upstream)
+	if d != "" && diffObjectsExactly(withoutKeylessItems(ours, before), upstream) == "" {
 		return ""
 	}
 	return d
@@ -316,13 +316,13 @@ func diffObjects(ours, theirs Object, before []Entry) string {
 
 // diffObjectsExactly describes all differences between the engine's and the upstream object, "" if the objects are
 // equal.
-func diffObjectsExactly(ours, theirs Object) string {
-	if !equalExceptEmptied(ours.Document, theirs.Document) {
-		return fmt.Sprintf("our document:   %v\ntheir document: %v", ours.Document, theirs.Document)
+func diffObjectsExactly(ours, upstream Object) string {
+	if !equalExceptEmptied(ours.Document, upstream.Document) {
+		return fmt.Sprintf("document of the engine: %v\nwant the document of FieldManager: %v", ours.Document, upstream.Document)
 	}
-	ours.Document, theirs.Document = document.Value{}, document.Value{}
-	if a, b := formatObject(ours), formatObject(theirs); a != b {
-		return fmt.Sprintf("our entries:\n%s\ntheir entries:\n%s", strings.TrimPrefix(a, "<absent>\n"), strings.TrimPrefix(b, "<absent>\n"))
+	ours.Document, upstream.Document = document.Value{}, document.Value{}
+	if a, b := formatObject(ours), formatObject(upstream); a != b {
+		return fmt.Sprintf("entries of the engine:\n%s\nwant the entries of FieldManager:\n%s", strings.TrimPrefix(a, "<absent>\n"), strings.TrimPrefix(b, "<absent>\n"))
 	}
 	return ""
 }

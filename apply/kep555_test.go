@@ -156,8 +156,8 @@ func TestMerge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if theirs := fromTyped(merged); !document.Equal(theirs, want) {
-				t.Errorf("structured-merge-diff: Merge() = %v, want %v", theirs, want)
+			if upstream := fromTyped(merged); !document.Equal(upstream, want) {
+				t.Errorf("structured-merge-diff: Merge() = %v, want %v", upstream, want)
 			}
 		})
 	}
@@ -233,11 +233,11 @@ func TestFieldsOf(t *testing.T) {
 			if got, want := fieldsOf(testKind, doc), pathSet(c.want); !got.Equal(want) {
 				t.Errorf("fieldsOf() =\n%vwant\n%v", got, want)
 			}
-			theirs, err := testOracle.typed(doc, "v1", typed.AllowDuplicates)
+			upstream, err := testOracle.typed(doc, "v1", typed.AllowDuplicates)
 			if err != nil {
 				t.Fatal(err)
 			}
-			set, err := theirs.ToFieldSet()
+			set, err := upstream.ToFieldSet()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -281,14 +281,14 @@ func TestCompare(t *testing.T) {
 			}
 			a, _ := testOracle.typed(before, "v1")
 			b, _ := testOracle.typed(after, "v1")
-			theirs, err := a.Compare(b)
+			upstream, err := a.Compare(b)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if theirs.Added.String() != strings.TrimSuffix(got.Added.String(), "\n") ||
-				theirs.Modified.String() != strings.TrimSuffix(got.Modified.String(), "\n") ||
-				theirs.Removed.String() != strings.TrimSuffix(got.Removed.String(), "\n") {
-				t.Errorf("structured-merge-diff: Compare() =\n%v\nwant the result of compare():\nAdded\n%vModified\n%vRemoved\n%v", theirs, got.Added, got.Modified, got.Removed)
+			if upstream.Added.String() != strings.TrimSuffix(got.Added.String(), "\n") ||
+				upstream.Modified.String() != strings.TrimSuffix(got.Modified.String(), "\n") ||
+				upstream.Removed.String() != strings.TrimSuffix(got.Removed.String(), "\n") {
+				t.Errorf("structured-merge-diff: Compare() =\n%v\nwant the result of compare():\nAdded\n%vModified\n%vRemoved\n%v", upstream, got.Added, got.Modified, got.Removed)
 			}
 		})
 	}
@@ -710,12 +710,12 @@ func TestFieldsV1RoundTrip(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		theirs, err := smdSet(text).ToJSON()
+		upstream, err := smdSet(text).ToJSON()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fields.FieldsV1(); got != string(theirs) {
-			t.Errorf("%s: FieldsV1() =\n%s, upstream\n%s", text, got, theirs)
+		if got := fields.FieldsV1(); got != string(upstream) {
+			t.Errorf("%s: FieldsV1() =\n%s, upstream\n%s", text, got, upstream)
 		}
 	}
 }

@@ -12,22 +12,22 @@ import (
 // because these occur in random histories.
 
 // equalExceptEmptied reports whether two documents are equal. A container that pruning emptied may be empty in ours and
-// null in theirs.
-func equalExceptEmptied(ours, theirs document.Value) bool {
-	if theirs.IsNull() && ours.Len() == 0 && (ours.Kind() == document.Map || ours.Kind() == document.List) {
+// null in upstream.
+func equalExceptEmptied(ours, upstream document.Value) bool {
+	if upstream.IsNull() && ours.Len() == 0 && (ours.Kind() == document.Map || ours.Kind() == document.List) {
 		return true
 	}
-	if ours.Kind() != theirs.Kind() || ours.Len() != theirs.Len() {
+	if ours.Kind() != upstream.Kind() || ours.Len() != upstream.Len() {
 		return false
 	}
 	if ours.Len() == 0 {
-		return document.Equal(ours, theirs)
+		return document.Equal(ours, upstream)
 	}
 	for i := range ours.Len() {
-		if ours.Kind() == document.Map && ours.Name(i) != theirs.Name(i) {
+		if ours.Kind() == document.Map && ours.Name(i) != upstream.Name(i) {
 			return false
 		}
-		if !equalExceptEmptied(ours.At(i), theirs.At(i)) {
+		if !equalExceptEmptied(ours.At(i), upstream.At(i)) {
 			return false
 		}
 	}

@@ -183,8 +183,8 @@ func (o *oracle) track(live, updated *typed.TypedValue, managers fieldpath.Manag
 	return managers, nil
 }
 
-// ourOutcome converts the result of an engine.
-func ourOutcome(result Result, err error) outcome {
+// engineOutcome converts the result of an engine.
+func engineOutcome(result Result, err error) outcome {
 	var conflict *ConflictError
 	if errors.As(err, &conflict) {
 		out := outcome{err: err}
@@ -241,34 +241,34 @@ func (o outcome) withoutKeylessItems(before []Entry) outcome {
 
 // diffOutcomes describes the differences between the engine's and the upstream outcome, "" if there are only deliberate
 // ones. before are the managed fields entries before the request.
-func diffOutcomes(ours, theirs outcome, before []Entry) string {
-	d := diffOutcomesExactly(ours, theirs)
-	if d != "" && ours.err == nil && theirs.err == nil && diffOutcomesExactly(ours.atV1().withoutKeylessItems(before), theirs.atV1()) == "" {
+func diffOutcomes(ours, upstream outcome, before []Entry) string {
+	d := diffOutcomesExactly(ours, upstream)
+	if d != "" && ours.err == nil && upstream.err == nil && diffOutcomesExactly(ours.atV1().withoutKeylessItems(before), upstream.atV1()) == "" {
 		return ""
 	}
 	return d
 }
 
 // diffOutcomesExactly describes all differences between the engine's and the upstream outcome, "" if they are equal.
-func diffOutcomesExactly(ours, theirs outcome) string {
-	if (ours.err == nil) != (theirs.err == nil) {
-		return fmt.Sprintf("our error: %v\ntheir error: %v", ours.err, theirs.err)
+func diffOutcomesExactly(ours, upstream outcome) string {
+	if (ours.err == nil) != (upstream.err == nil) {
+		return fmt.Sprintf("error of the engine: %v\nwant the error of structured-merge-diff: %v", ours.err, upstream.err)
 	}
-	if !slices.Equal(ours.conflicts, theirs.conflicts) {
-		return fmt.Sprintf("our conflicts: %q\ntheir conflicts: %q\nour error: %v\ntheir error: %v", ours.conflicts, theirs.conflicts, ours.err, theirs.err)
+	if !slices.Equal(ours.conflicts, upstream.conflicts) {
+		return fmt.Sprintf("conflicts of the engine: %q\nwant the conflicts of structured-merge-diff: %q\nerror of the engine: %v\nof structured-merge-diff: %v", ours.conflicts, upstream.conflicts, ours.err, upstream.err)
 	}
 	if ours.err != nil {
 		return ""
 	}
-	if !equalExceptEmptied(ours.doc, theirs.doc) {
-		return fmt.Sprintf("our document:   %v\ntheir document: %v", ours.doc, theirs.doc)
+	if !equalExceptEmptied(ours.doc, upstream.doc) {
+		return fmt.Sprintf("document of the engine: %v\nwant the document of structured-merge-diff: %v", ours.doc, upstream.doc)
 	}
-	if len(ours.owners) != len(theirs.owners) {
-		return fmt.Sprintf("our owners:   %v\ntheir owners: %v", ours.owners, theirs.owners)
+	if len(ours.owners) != len(upstream.owners) {
+		return fmt.Sprintf("owners of the engine: %v\nwant the owners of structured-merge-diff: %v", ours.owners, upstream.owners)
 	}
 	for manager, set := range ours.owners {
-		if theirs.owners[manager] != set {
-			return fmt.Sprintf("%s\nour set:   %s\ntheir set: %s", manager, set, theirs.owners[manager])
+		if upstream.owners[manager] != set {
+			return fmt.Sprintf("%s\nfield set of the engine: %s\nwant the field set of structured-merge-diff: %s", manager, set, upstream.owners[manager])
 		}
 	}
 	return ""

@@ -68,9 +68,9 @@ func TestEntriesRoundTrip(t *testing.T) {
 			if err != nil || fields.FieldsV1() != entry.FieldsV1 {
 				return fmt.Errorf("FieldsV1 of %s does not round-trip: error %v\n%s\n%s", entry.Manager, err, entry.FieldsV1, fields.FieldsV1())
 			}
-			theirs, err := smdSet(entry.FieldsV1).ToJSON()
-			if err != nil || string(theirs) != entry.FieldsV1 {
-				return fmt.Errorf("FieldsV1 of %s does not round-trip through structured-merge-diff: error %v\n%s\n%s", entry.Manager, err, entry.FieldsV1, theirs)
+			upstream, err := smdSet(entry.FieldsV1).ToJSON()
+			if err != nil || string(upstream) != entry.FieldsV1 {
+				return fmt.Errorf("FieldsV1 of %s does not round-trip through structured-merge-diff: error %v\n%s\n%s", entry.Manager, err, entry.FieldsV1, upstream)
 			}
 		}
 		object := result.Object
@@ -95,11 +95,11 @@ func TestInputsAreNotModified(t *testing.T) {
 			_, _ = e.Extract(before, s.request)
 		}
 		if formatObject(before) != liveText || s.doc.String() != docText || !slices.Equal(entries, before.Entries) {
-			return errors.New("an input changed")
+			return errors.New("the request modified the live object or its document, want both unchanged")
 		}
 		// Later requests that share parts with the result must not modify it.
 		if formatObject(result.Object) != resultText {
-			return errors.New("an earlier result changed")
+			return errors.New("the request modified an earlier result, want it unchanged")
 		}
 		return nil
 	})

@@ -100,12 +100,12 @@ func TestResetFieldsUpstream(t *testing.T) {
 	schemas := map[string]*smd.Schema{"v1": testOracle.schemas["v1"], "v2": {}}
 	testOracle.schemas["v1"].CopyInto(schemas["v2"])
 	same := func(doc document.Value, _, _ string) document.Value { return doc }
-	theirs := newOracle(schemas, map[string]*fieldpath.Set{"v1": number, "v2": number}, same)
+	upstream := newOracle(schemas, map[string]*fieldpath.Set{"v1": number, "v2": number}, same)
 	live := Object{Document: parse(`{number: 1, text: x}`), Entries: []Entry{
 		{Manager: "m1", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`},
 		{Manager: "m2", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:number":{},"f:text":{}}`},
 	}}
-	out := theirs.apply(live, parse(`{number: 5, text: "y"}`), Request{Manager: "m4", Version: "v1"})
+	out := upstream.apply(live, parse(`{number: 5, text: "y"}`), Request{Manager: "m4", Version: "v1"})
 	if want := []string{"m1/Apply// .text", "m2/Apply// .text"}; !slices.Equal(out.conflicts, want) {
 		t.Errorf("conflicts = %q, %v, want %q", out.conflicts, out.err, want)
 	}

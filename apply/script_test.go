@@ -98,8 +98,8 @@ func (s *script) compareWithOracle(name string, doc document.Value, result Resul
 	} else if checkConfiguration(doc, s.last) != nil || checkDocuments(s.live, doc, s.last) != nil {
 		return // Kubernetes rejects the request before it calls structured-merge-diff
 	}
-	ours, theirs := ourOutcome(result, err), runOracle(s.live, doc, s.last)
-	for _, out := range []outcome{ours, theirs} {
+	ours, upstream := engineOutcome(result, err), runOracle(s.live, doc, s.last)
+	for _, out := range []outcome{ours, upstream} {
 		for manager, set := range out.owners {
 			// structured-merge-diff itself has no untracked fields.
 			version, text, _ := strings.Cut(set, " ")
@@ -111,7 +111,7 @@ func (s *script) compareWithOracle(name string, doc document.Value, result Resul
 			out.owners[manager] = version + " " + fields.FieldsV1()
 		}
 	}
-	if d := diffOutcomes(ours, theirs, s.live.Entries); d != "" {
+	if d := diffOutcomes(ours, upstream, s.live.Entries); d != "" {
 		s.Errorf("%s differs from structured-merge-diff:\n%s\nlive:\n%s", name, d, formatObject(s.live))
 	}
 }

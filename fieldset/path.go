@@ -216,7 +216,7 @@ func (r *pathReader) name(ends, what string) (string, error) {
 		name = name[:end]
 	}
 	if name == "" {
-		return "", fmt.Errorf(`%w; an empty one is written ""`, r.expected(what))
+		return "", fmt.Errorf(`%w; an empty name is written ""`, r.expected(what))
 	}
 	r.pos += len(name)
 	return name, nil

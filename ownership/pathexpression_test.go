@@ -125,7 +125,7 @@ func TestPathExpressionErrors(t *testing.T) {
 		"spec.replicas.x":                 `path spec.replicas.x: after spec.replicas: expected the end of the path, because the field is number 2; received the field x`,
 		"spec[name=x]":                    `path spec[name=x]: after spec: expected a list, received map`,
 		"metadata.finalizers[name=example.com/a]": `path metadata.finalizers[name=example.com/a]: after metadata.finalizers: expected one of the list's items [="example.com/a"], [="example.com/b"], received [name=example.com/a]`,
-		"spec.nothing[0]":                         `path spec.nothing[0]: after spec.nothing: expected a list with items, received absent`,
+		"spec.nothing[0]":                         `path spec.nothing[0]: after spec.nothing: expected a list with items, received no value`,
 	} {
 		p, err := ParsePath(expression)
 		if err == nil {

@@ -59,7 +59,7 @@ func (r resolver) element(s step) (e fieldset.Element, problem string) {
 		}
 		return fieldset.NameElement(s.name), ""
 	case !isList && r.value.IsAbsent():
-		return e, "expected a list with items, received absent"
+		return e, "expected a list with items, received no value"
 	case !isList:
 		return e, fmt.Sprintf("expected a list, received %s", describe(r.value))
 	case len(r.items()) == 0 && !r.isOwned:

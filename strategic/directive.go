@@ -27,7 +27,7 @@ const (
 // directives are the parsed directives of one map of a patch.
 type directives struct {
 	action  action
-	retain  keySet
+	retain  retainedNames
 	orders  []listDirective // $setElementOrder, sorted by field name
 	removes []listDirective // $deleteFromPrimitiveList, sorted by field name
 }
@@ -71,7 +71,7 @@ func (d *directives) read(name string, value document.Value) (err error) {
 	case name == patchDirective:
 		d.action, err = readAction(value)
 	case name == retainDirective:
-		d.retain, err = readKeySet(value)
+		d.retain, err = readRetainedNames(value)
 	case strings.HasPrefix(name, orderDirective):
 		d.orders, err = appendDirective(d.orders, name, orderDirective, value)
 	case strings.HasPrefix(name, removeDirective):
@@ -108,18 +108,18 @@ func appendDirective(to []listDirective, name, prefix string, value document.Val
 	return append(to, listDirective{field, value}), nil
 }
 
-// keySet is the parsed value of $retainKeys. The zero keySet means that the map has no such directive.
-type keySet struct {
+// retainedNames is the parsed value of $retainKeys. The zero retainedNames means that the map has no such directive.
+type retainedNames struct {
 	present bool
 	names   []string // sorted field names
 }
 
-// readKeySet parses the value of $retainKeys. Items that are not strings are ignored.
-func readKeySet(v document.Value) (keySet, error) {
+// readRetainedNames parses the value of $retainKeys. Items that are not strings are ignored.
+func readRetainedNames(v document.Value) (retainedNames, error) {
 	if v.Kind() != document.List {
-		return keySet{}, malformed("a list of field names", describe(v), "")
+		return retainedNames{}, malformed("a list of field names", describe(v), "")
 	}
-	s := keySet{present: true, names: make([]string, 0, v.Len())}
+	s := retainedNames{present: true, names: make([]string, 0, v.Len())}
 	for _, name := range v.Items() {
 		if name.Kind() == document.String {
 			s.names = append(s.names, name.Text())
@@ -130,7 +130,7 @@ func readKeySet(v document.Value) (keySet, error) {
 }
 
 // retains reports whether $retainKeys lists a field. Without the directive all fields are retained.
-func (s *keySet) retains(name string) bool {
+func (s *retainedNames) retains(name string) bool {
 	if !s.present {
 		return true
 	}
@@ -139,7 +139,7 @@ func (s *keySet) retains(name string) bool {
 }
 
 // check returns an error if the patch sets a field that $retainKeys does not list.
-func (s *keySet) check(patch document.Value) error {
+func (s *retainedNames) check(patch document.Value) error {
 	if !s.present {
 		return nil
 	}

@@ -99,7 +99,7 @@ func findNext(object document.Value, next int, name string) (position int, found
 
 // copyRetained copies the fields of the object with indexes from ≤ i < end, except those that $retainKeys removes.
 // dropped reports whether it removed any field.
-func (m *merger) copyRetained(object document.Value, from, end int, retain *keySet) (dropped bool) {
+func (m *merger) copyRetained(object document.Value, from, end int, retain *retainedNames) (dropped bool) {
 	if !retain.present {
 		if from < end {
 			m.build.PushAll(object, from, end)
