@@ -25,7 +25,7 @@ type Unstructured interface{ UnstructuredContent() map[string]any }
 // Extract returns [ErrNoManagedFields] if the object has no managedFields, and an [*Error] if the entry is at another
 // version. A zero that the Go type of the object omits counts as absent.
 func Extract(object, config any, apiVersion, manager, subresource string) error {
-	tree, err := treeOf(object)
+	tree, err := decodeObject(object)
 	if err != nil {
 		return err
 	}
@@ -51,8 +51,8 @@ func Extract(object, config any, apiVersion, manager, subresource string) error 
 	return assign(owned, config)
 }
 
-// treeOf returns the decoded JSON of an object.
-func treeOf(object any) (map[string]any, error) {
+// decodeObject returns the decoded JSON of an object.
+func decodeObject(object any) (map[string]any, error) {
 	if u, ok := object.(Unstructured); ok {
 		object = u.UnstructuredContent()
 	}

@@ -114,7 +114,7 @@ func (x extractor) items(t reflect.Type, top topology, list []any, set map[strin
 	}
 	spelled := map[string]string{} // the names in the set by their canonical spelling
 	for name := range set {
-		spelled[respelled(name)] = name
+		spelled[canonicalElement(name)] = name
 	}
 	extracted := []any{}
 	found := map[string]bool{}
@@ -178,8 +178,8 @@ func elementOf(top topology, item any) string {
 	return "k:" + canonical(keys)
 }
 
-// respelled returns the path element of a list item with its JSON in canonical form, and other path elements unchanged.
-func respelled(element string) string {
+// canonicalElement returns the path element of a list item with its JSON in canonical form, and other path elements unchanged.
+func canonicalElement(element string) string {
 	prefix, text, _ := strings.Cut(element, ":")
 	if value, err := decode([]byte(text)); err == nil {
 		return prefix + ":" + canonical(value)

@@ -48,7 +48,7 @@ func (v *IntOrString) UnmarshalJSON(data []byte) error {
 
 // Identity returns the name and namespace of an object of any type that [Extract] accepts.
 func Identity(object any) (name, namespace string, err error) {
-	tree, err := treeOf(object)
+	tree, err := decodeObject(object)
 	if err != nil {
 		return "", "", err
 	}

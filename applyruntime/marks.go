@@ -98,8 +98,8 @@ func (e *Error) Error() string {
 	return prefix + "expected " + e.Expected + ", received " + e.Received
 }
 
-// at returns err with element prepended to the path of an Error; it returns other errors unchanged.
-func at(element string, err error) error {
+// prefixPath returns err with element prepended to the path of an Error; it returns other errors unchanged.
+func prefixPath(element string, err error) error {
 	e, ok := err.(*Error)
 	if !ok {
 		return err

@@ -94,7 +94,7 @@ func (e *encoder) structure(v reflect.Value, info *structInfo, inAtomic bool) er
 		switch {
 		case len(entries) > 0:
 			if f.topology.atomic {
-				return at(f.name, markInAtomic())
+				return prefixPath(f.name, markInAtomic())
 			}
 			err = e.entries(value, entries, inAtomic)
 		case empty:
@@ -103,7 +103,7 @@ func (e *encoder) structure(v reflect.Value, info *structInfo, inAtomic bool) er
 			err = e.value(value, f.topology, inAtomic)
 		}
 		if err != nil {
-			return at(f.name, err)
+			return prefixPath(f.name, err)
 		}
 	}
 	e.out.WriteByte('}')
@@ -157,7 +157,7 @@ func (e *encoder) entries(v reflect.Value, unset []string, inAtomic bool) error 
 			continue
 		}
 		if err := e.value(value, topology{}, inAtomic); err != nil {
-			return at("["+strconv.Quote(k)+"]", err)
+			return prefixPath("["+strconv.Quote(k)+"]", err)
 		}
 	}
 	e.out.WriteByte('}')
@@ -182,7 +182,7 @@ func (e *encoder) list(v reflect.Value, t topology, inAtomic bool) error {
 			err = e.value(item, topology{}, inAtomic)
 		}
 		if err != nil {
-			return at("["+strconv.Itoa(i)+"]", err)
+			return prefixPath("["+strconv.Itoa(i)+"]", err)
 		}
 	}
 	e.out.WriteByte(']')

@@ -95,7 +95,7 @@ func setStruct(v reflect.Value, info *structInfo, content map[string]any) error 
 			marks = marks.WithField(name)
 			continue
 		}
-		target := reachable(v, f.index)
+		target := allocatedField(v, f.index)
 		if entries, ok := tree.(map[string]any); ok && indirect(target.Type()).Kind() == reflect.Map && !f.topology.atomic {
 			entries, marks = withoutMarkers(entries, name, marks)
 			if len(entries) == 0 && len(marks.EntriesOf(name)) > 0 {
@@ -104,7 +104,7 @@ func setStruct(v reflect.Value, info *structInfo, content map[string]any) error 
 			tree = entries
 		}
 		if err := setValue(target, tree, f.topology); err != nil {
-			return at(name, err)
+			return prefixPath(name, err)
 		}
 	}
 	if marks != nil {
@@ -113,8 +113,8 @@ func setStruct(v reflect.Value, info *structInfo, content map[string]any) error 
 	return nil
 }
 
-// reachable returns the field at an index path, and allocates inlined structs on the way.
-func reachable(v reflect.Value, index []int) reflect.Value {
+// allocatedField returns the field at an index path, and allocates inlined structs on the way.
+func allocatedField(v reflect.Value, index []int) reflect.Value {
 	for _, i := range index {
 		if v.Kind() == reflect.Pointer {
 			if v.IsNil() {
@@ -145,7 +145,7 @@ func setMap(v reflect.Value, content map[string]any) error {
 	for k, tree := range content {
 		value := reflect.New(v.Type().Elem()).Elem()
 		if err := setValue(value, tree, topology{}); err != nil {
-			return at("["+strconv.Quote(k)+"]", err)
+			return prefixPath("["+strconv.Quote(k)+"]", err)
 		}
 		entries.SetMapIndex(reflect.ValueOf(k).Convert(v.Type().Key()), value)
 	}
@@ -157,7 +157,7 @@ func setList(v reflect.Value, content []any, t topology) error {
 	items := reflect.MakeSlice(v.Type(), len(content), len(content))
 	for i, tree := range content {
 		if err := setValue(items.Index(i), tree, topology{}); err != nil {
-			return at("["+strconv.Itoa(i)+"]", err)
+			return prefixPath("["+strconv.Itoa(i)+"]", err)
 		}
 		item, isMap := tree.(map[string]any)
 		if isMap && len(t.keys) > 0 && item[MarkerKey] == MarkerValue {

@@ -30,8 +30,8 @@ func (e *AbsentFieldsError) Error() string {
 	if e.Namespace != "" {
 		name = e.Namespace + "/" + name
 	}
-	return fmt.Sprintf("client: %s: expected a configuration type that has unset markers, because %q owns the absence of %s; "+
-		"applying a configuration without them would release it; extract the configuration from an unstructured object",
+	return fmt.Sprintf("client: %s: expected a configuration type that has unset markers, because field manager %q has unset %s; "+
+		"applying a configuration without the markers would release these fields; extract the configuration from an unstructured object",
 		name, e.Manager, strings.Join(e.Paths, ", "))
 }
 

@@ -96,7 +96,7 @@ func mark(v any, t reflect.Type, parents, path []string) (any, error) {
 	case t.Kind() == reflect.Slice:
 		return markItem(v, elem(t.Elem()), parents, path)
 	}
-	return nil, fmt.Errorf("client: %s: expected the path of a field, received one inside of a %s", strings.Join(parents, "."), t)
+	return nil, fmt.Errorf("client: %s: expected the path of a field, received a path inside of a %s", strings.Join(parents, "."), t)
 }
 
 // markField returns v, a map or struct, with an unset marker at path, whose first element is a field of type t.
@@ -137,7 +137,7 @@ func markItem(v any, t reflect.Type, parents, path []string) (any, error) {
 // readKeys parses the path element of a list item, and returns the list map keys and their values.
 func readKeys(t reflect.Type, element string) (map[string]any, error) {
 	if t == nil || t.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("expected a list of items with keys, received one of %v; unset the whole list", t)
+		return nil, fmt.Errorf("expected a list of items with keys, received a list of %v; unset the whole list", t)
 	}
 	keys := map[string]any{}
 	if strings.HasPrefix(element, "{") {

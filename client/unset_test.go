@@ -60,8 +60,8 @@ func TestUnsetErrors(t *testing.T) {
 	for path, want := range map[string]string{
 		"spec/replica":                          `client: spec.replica: expected a field of DeploymentSpecApplyConfiguration, received "replica"`,
 		"Spec":                                  `client: Spec: expected a field of DeploymentApplyConfiguration`,
-		"spec/replicas/x":                       "client: spec.replicas.x: expected the path of a field, received one inside of a int32",
-		"metadata/finalizers/x":                 "expected a list of items with keys, received one of string",
+		"spec/replicas/x":                       "client: spec.replicas.x: expected the path of a field, received a path inside of a int32",
+		"metadata/finalizers/x":                 "expected a list of items with keys, received a list of string",
 		"spec/template/spec/containers/proxy":   `expected list keys such as name=web, received "proxy"`,
 		"spec/template/spec/containers/title=x": `expected list keys that are fields of ContainerApplyConfiguration, received "title"`,
 		"spec/template/spec/containers/{":       "expected list keys",

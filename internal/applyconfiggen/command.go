@@ -18,8 +18,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// target holds the flags that all commands have in common.
-type target struct {
+// outputFlags holds the flags that all commands have in common.
+type outputFlags struct {
 	dir, pkg string
 	docs     bool
 }
@@ -48,7 +48,7 @@ func rootCommand() *cobra.Command {
 	return command
 }
 
-func (t *target) bind(command *cobra.Command) {
+func (t *outputFlags) bind(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&t.dir, "output-dir", "", "The `folder` to write the packages to. Required.")
 	flags.StringVar(&t.pkg, "output-package", "", "The `import path` of that folder. Required.")
@@ -56,7 +56,7 @@ func (t *target) bind(command *cobra.Command) {
 }
 
 // generate generates the files of a source and writes them.
-func (t *target) generate(ctx context.Context, o Options) error {
+func (t *outputFlags) generate(ctx context.Context, o Options) error {
 	if t.dir == "" || t.pkg == "" {
 		return errors.New("--output-dir, --output-package: expected a folder and its import path, received none")
 	}
@@ -69,7 +69,7 @@ func (t *target) generate(ctx context.Context, o Options) error {
 }
 
 func goCommand() *cobra.Command {
-	var t target
+	var t outputFlags
 	var external []string
 	var trim string
 	command := &cobra.Command{
@@ -107,7 +107,7 @@ k8s.io/api and of metadata refer to github.com/cadastre/cadastre/applyconfig; --
 const applyConfigPath = "github.com/cadastre/cadastre/applyconfig"
 
 func crdCommand() *cobra.Command {
-	var t target
+	var t outputFlags
 	var files []string
 	command := &cobra.Command{
 		Use:     "crd -f FILE",
@@ -129,7 +129,7 @@ func crdCommand() *cobra.Command {
 }
 
 func openAPICommand() *cobra.Command {
-	var t target
+	var t outputFlags
 	var files, groups []string
 	var kubeconfig string
 	command := &cobra.Command{
@@ -161,7 +161,7 @@ func openAPICommand() *cobra.Command {
 
 // metaCommand returns the hidden command that generates the package applyruntime/meta/v1.
 func metaCommand() *cobra.Command {
-	var t target
+	var t outputFlags
 	command := &cobra.Command{
 		Use: "meta", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.generate(c.Context(), Options{Meta: true}) },

@@ -41,7 +41,7 @@ func Generate(ctx context.Context, o Options) (map[string][]byte, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, errors.New("expected a source with kinds, received none; a kind in Go embeds TypeMeta and ObjectMeta")
+		return nil, errors.New("expected a source with kinds, received a source without kinds; a kind in Go embeds TypeMeta and ObjectMeta")
 	}
 	files := map[string][]byte{}
 	for _, p := range all {
@@ -58,7 +58,7 @@ func Write(files map[string][]byte, base, dir string) error {
 	for _, importPath := range slices.Sorted(maps.Keys(files)) {
 		below, ok := strings.CutPrefix(importPath, base)
 		if !ok || !filepath.IsLocal(strings.TrimPrefix(below+"/.", "/")) {
-			return fmt.Errorf("%s: expected a package below %s, received one elsewhere", importPath, base)
+			return fmt.Errorf("%s: expected a package below %s, received a package outside of it", importPath, base)
 		}
 		folder := filepath.Join(dir, filepath.FromSlash(below))
 		if err := os.MkdirAll(folder, 0o755); err != nil {

@@ -88,14 +88,14 @@ func TestErrors(t *testing.T) {
 		{"group that is a path", schema(`"../../etc"`, ""), "expected a CustomResourceDefinition of apiextensions.k8s.io/v1 with group and kind"},
 		{"group with a slash", schema(`a/b`, ""), "with group and kind"},
 		{"kind that is no identifier", start + `{group: a, names: {kind: "X struct{}; func init() {}"}, versions: []}}`, "with group and kind"},
-		{"quote in a name", schema("a", `"b\" x:\"": {type: string}`), `expected properties that a Go struct tag can name, received "b\" x:\""`},
-		{"backtick in a name", schema("a", "\"b`\": {type: string}"), "expected properties that a Go struct tag can name"},
-		{"dash as name", schema("a", `"-": {type: string}`), "expected properties that a Go struct tag can name"},
-		{"newline in a name", schema("a", `"b\nc": {type: string}`), "expected properties that a Go struct tag can name"},
+		{"quote in a name", schema("a", `"b\" x:\"": {type: string}`), `expected a property name that a Go struct tag can contain, received "b\" x:\""`},
+		{"backtick in a name", schema("a", "\"b`\": {type: string}"), "expected a property name that a Go struct tag can contain"},
+		{"dash as name", schema("a", `"-": {type: string}`), "expected a property name that a Go struct tag can contain"},
+		{"newline in a name", schema("a", `"b\nc": {type: string}`), "expected a property name that a Go struct tag can contain"},
 		{"deep", schema("a", "x: "+deep), "expected schemas whose path has at most 1000 characters"},
 		{"hostile default of a key", schema("a", "x: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {type: string, default: \"`\"}}}}"),
 			"expected a list key and a default that a Go struct tag can contain"},
-		{"no kinds", `{kind: ConfigMap}`, "expected a source with kinds, received none"},
+		{"no kinds", `{kind: ConfigMap}`, "expected a source with kinds, received a source without kinds"},
 		{"two groups in a folder", schema("shop.a", "") + "\n---\n" + schema("shop.b", ""), "expected one group per folder"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestUsage(t *testing.T) {
 		{"crd -f missing.yaml --output-dir x --output-package y", "missing.yaml"},
 		{"go ./testdata/none --output-dir x --output-package y", "expected a package that compiles"},
 		{"go . --external a --output-dir x --output-package y", `--external: expected API=APPLYCONFIG, received "a"`},
-		{"openapi -f testdata/openapi.json --group none --output-dir x --output-package y", "check the groups"},
+		{"openapi -f testdata/openapi.json --group none --output-dir x --output-package y", "check --group"},
 	} {
 		var stderr bytes.Buffer
 		if code := Main(t.Context(), strings.Fields(test.args), &stderr, &stderr); code != 1 || !strings.Contains(stderr.String(), test.want) {

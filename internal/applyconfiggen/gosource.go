@@ -75,7 +75,7 @@ func (s GoSource) read(ctx context.Context) ([]*Package, error) {
 		r.queue = r.queue[1:]
 		r.readFields(named)
 	}
-	return r.result()
+	return r.resultPackages()
 }
 
 func compareNames(a, b GoName) int {
@@ -99,7 +99,7 @@ func (r *goReader) declare(p *packages.Package) {
 				if !ok {
 					continue
 				}
-				d := &declaration{doc: text(general.Doc, t.Doc), markers: readMarkers(detached(file, general), general.Doc, t.Doc), fields: map[string]*ast.Field{}}
+				d := &declaration{doc: text(general.Doc, t.Doc), markers: readMarkers(detachedComment(file, general), general.Doc, t.Doc), fields: map[string]*ast.Field{}}
 				for _, field := range structure.Fields.List {
 					for _, name := range field.Names {
 						d.fields[name.Name] = field
@@ -111,9 +111,9 @@ func (r *goReader) declare(p *packages.Package) {
 	}
 }
 
-// detached returns the comment above the doc comment of a declaration, separated from it by an empty line. Kubernetes'
+// detachedComment returns the comment above the doc comment of a declaration, separated from it by an empty line. Kubernetes'
 // types have the markers of client-gen there.
-func detached(file *ast.File, decl *ast.GenDecl) *ast.CommentGroup {
+func detachedComment(file *ast.File, decl *ast.GenDecl) *ast.CommentGroup {
 	var found *ast.CommentGroup
 	for _, group := range file.Comments {
 		if group.End() < decl.Pos() && group != decl.Doc {
@@ -156,8 +156,8 @@ func embeds(named *types.Named, name string) bool {
 	return false
 }
 
-// outputOf returns the import path of the apply configurations of an API package; "" if GoSource.Output does not contain the package.
-func (r *goReader) outputOf(source string) string {
+// configPackage returns the import path of the apply configurations of an API package; "" if GoSource.Output does not contain the package.
+func (r *goReader) configPackage(source string) string {
 	for parent := source; parent != "." && parent != "/"; parent = path.Dir(parent) {
 		if output, ok := r.source.Output[parent]; ok {
 			return output + strings.TrimPrefix(source, parent)
@@ -173,7 +173,7 @@ func (r *goReader) structOf(named *types.Named) *Type {
 		return nil
 	}
 	structure, isStruct := named.Underlying().(*types.Struct)
-	output := r.outputOf(named.Obj().Pkg().Path())
+	output := r.configPackage(named.Obj().Pkg().Path())
 	if !isStruct || structure.NumFields() == 0 || output == "" || hasMethod(named, "MarshalJSON") {
 		return nil
 	}
@@ -233,7 +233,7 @@ func (r *goReader) field(v *types.Var, tag string, d *declaration) *Field {
 			f.Embedding = Metadata
 		}
 	}
-	f.Merge = r.merge(t, comment)
+	f.Merge = r.mergeTag(t, comment)
 	f.Fixed = isIdentity(v)
 	return f
 }

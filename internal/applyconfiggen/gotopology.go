@@ -11,9 +11,9 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// merge returns the value of the struct tag merge for a field of type t. It sets Type.Item of the items of a list of
+// mergeTag returns the value of the struct tag merge for a field of type t. It sets Type.Item of the items of a list of
 // type map. The list type of a list without the marker +listType is derived from its patch strategy.
-func (r *goReader) merge(t types.Type, comment markers) string {
+func (r *goReader) mergeTag(t types.Type, comment markers) string {
 	slice, isList := types.Unalias(t).Underlying().(*types.Slice)
 	if !isList {
 		if comment.first("mapType") == "atomic" || comment.first("structType") == "atomic" {
@@ -32,15 +32,15 @@ func (r *goReader) merge(t types.Type, comment markers) string {
 	case "set":
 		return "set"
 	case "map":
-		return r.keyed(slice.Elem(), keys)
+		return r.mapTag(slice.Elem(), keys)
 	case "atomic":
 		return "atomic"
 	}
 	return ""
 }
 
-// keyed returns the value of the struct tag merge for a list of type map: its keys with their defaults.
-func (r *goReader) keyed(item types.Type, keys []string) string {
+// mapTag returns the value of the struct tag merge for a list of type map: its keys with their defaults.
+func (r *goReader) mapTag(item types.Type, keys []string) string {
 	if pointer, ok := item.(*types.Pointer); ok {
 		item = pointer.Elem()
 	}
@@ -123,8 +123,8 @@ func groupOf(p *packages.Package) string {
 	return path.Base(path.Dir(p.PkgPath))
 }
 
-// result returns the packages to generate, one per API package that matches GoSource.Patterns.
-func (r *goReader) result() ([]*Package, error) {
+// resultPackages returns the packages to generate, one per API package that matches GoSource.Patterns.
+func (r *goReader) resultPackages() ([]*Package, error) {
 	byPath := map[string]*Package{}
 	var all []*Package
 	for name, t := range r.types {

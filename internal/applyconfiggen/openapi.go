@@ -68,7 +68,7 @@ func (s OpenAPISource) read() ([]*Package, error) {
 		}
 	}
 	if len(r.packages) == 0 {
-		return nil, errors.New("expected an OpenAPI document with kinds, received none; check the groups")
+		return nil, errors.New("expected OpenAPI documents with kinds, received none with a selected kind; check --group")
 	}
 	return r.schemaReader.packages(r.packages), r.err
 }
@@ -142,7 +142,7 @@ func (r *openAPIReader) reference(ref string) *Expr {
 	if !known {
 		return nil
 	}
-	pkg, name := r.place(definition)
+	pkg, name := r.structName(definition)
 	switch {
 	case name == "ObjectMeta" && strings.HasSuffix(pkg, "/meta/v1"):
 		return &Expr{Shape: Struct, Name: GoName{metaPath, name}, Target: r.meta.objectMeta}
@@ -167,13 +167,13 @@ func (r *openAPIReader) reference(ref string) *Expr {
 	return r.expr(pkg, name, schema)
 }
 
-// place returns the package and the name of the struct for a definition such as io.k8s.api.apps.v1.DeploymentSpec.
-func (r *openAPIReader) place(definition string) (pkg, name string) {
+// structName returns the package and the name of the struct for a definition such as io.k8s.api.apps.v1.DeploymentSpec.
+func (r *openAPIReader) structName(definition string) (pkg, name string) {
 	parts := strings.Split(definition, ".")
 	name = parts[len(parts)-1]
 	folder := "types/v1"
 	for i := len(parts) - 2; i > 0; i-- {
-		if version.MatchString(parts[i]) {
+		if versionPattern.MatchString(parts[i]) {
 			folder = strings.ReplaceAll(parts[i-1], "-", "") + "/" + parts[i]
 			break
 		}

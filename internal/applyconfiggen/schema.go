@@ -52,12 +52,12 @@ func (r *schemaReader) declare(pkg, name string, schema document.Value) *Type {
 func (r *schemaReader) fields(t *Type, schema document.Value) {
 	for name, property := range schema.Get("properties").Fields() {
 		if name == "-" || unsafeInTag(name) {
-			r.fail(fmt.Errorf("%s: expected properties that a Go struct tag can name, received %q", t.Name, name))
+			r.fail(fmt.Errorf("%s: expected a property name that a Go struct tag can contain, received %q", t.Name, name))
 			continue
 		}
 		f := &Field{JSON: name, Doc: property.Get("description").Text()}
 		f.Type = r.expr(t.Package, t.Name+goName(name), property)
-		f.Merge = r.merge(property, f.Type)
+		f.Merge = r.mergeTag(property, f.Type)
 		if name == "metadata" && f.Type.Name == (GoName{metaPath, "ObjectMeta"}) {
 			f.Embedding = Metadata // client-go embeds the metadata of templates, such as pod templates, too
 		}
@@ -137,7 +137,7 @@ func (r *schemaReader) object(pkg, name string, schema document.Value) *Expr {
 	case schema.Get("x-kubernetes-preserve-unknown-fields").Bool(), schema.Get("x-kubernetes-embedded-resource").Bool():
 		return objectExpr
 	case schema.Get("properties").Len() > 0 && len(name) > maxNameBytes:
-		r.fail(fmt.Errorf("%s…: expected schemas whose path has at most %d characters, received a longer one", name[:80], maxNameBytes))
+		r.fail(fmt.Errorf("%s…: expected schemas whose path has at most %d characters, received a longer path", name[:80], maxNameBytes))
 		return objectExpr
 	case schema.Get("properties").Len() > 0:
 		t := r.declare(pkg, name, schema)
@@ -149,8 +149,8 @@ func (r *schemaReader) object(pkg, name string, schema document.Value) *Expr {
 	return objectExpr
 }
 
-// merge returns the value of the struct tag merge for a property. It sets Type.Item of the items of a list of type map.
-func (r *schemaReader) merge(schema document.Value, e *Expr) string {
+// mergeTag returns the value of the struct tag merge for a property. It sets Type.Item of the items of a list of type map.
+func (r *schemaReader) mergeTag(schema document.Value, e *Expr) string {
 	if e.Shape != List {
 		// A struct that an inline schema declares has the tag itself, not the field.
 		if schema.Get("x-kubernetes-map-type").Text() == "atomic" && (e.Shape != Struct || reference(schema) != "") {
@@ -169,7 +169,7 @@ func (r *schemaReader) merge(schema document.Value, e *Expr) string {
 	switch {
 	case listType == "map" && len(keys) > 0 && e.Elem.Target != nil:
 		e.Elem.Target.Item = true
-		return r.keyed(schema.Get("items"), keys)
+		return r.mapTag(schema.Get("items"), keys)
 	case listType == "set" || listType == "" && schema.Get("x-kubernetes-patch-strategy").Text() == "merge":
 		return "set"
 	case listType != "":
@@ -178,8 +178,8 @@ func (r *schemaReader) merge(schema document.Value, e *Expr) string {
 	return ""
 }
 
-// keyed returns the value of the struct tag merge for a list of type map: its keys with their defaults.
-func (r *schemaReader) keyed(items document.Value, keys []string) string {
+// mapTag returns the value of the struct tag merge for a list of type map: its keys with their defaults.
+func (r *schemaReader) mapTag(items document.Value, keys []string) string {
 	if ref := reference(items); ref != "" {
 		items = r.definition(ref)
 	}

@@ -89,7 +89,7 @@ func (w *writer) importAll() {
 			continue
 		}
 		alias := notInAlias.ReplaceAllString(path.Base(p), "")
-		if version.MatchString(alias) {
+		if versionPattern.MatchString(alias) {
 			alias = notInAlias.ReplaceAllString(path.Base(path.Dir(p)), "") + alias
 		}
 		if used[alias] || alias[0] <= '9' {
@@ -115,7 +115,7 @@ func fieldPaths(t *Type) (paths []string) {
 	return paths
 }
 
-var version = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
+var versionPattern = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
 
 func (w *writer) printf(format string, args ...any) { fmt.Fprintf(&w.body, format, args...) }
 
@@ -181,17 +181,17 @@ func (w *writer) structure(t *Type) {
 	w.printf("// UnsetMarks are the fields, entries and items that must be absent.\nUnsetMarks *%s `json:\"-\"%s`\n}\n", w.name(GoName{runtimePath, "Marks"}), atomic)
 }
 
-// doc prints text as a comment, without the lines that match note.
+// doc prints text as a comment, without the lines that match notePattern.
 func (w *writer) doc(text string) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		line = strings.TrimRight(strings.ReplaceAll(line, "\t", "  "), " \r\n")
-		if !note.MatchString(line) {
+		if !notePattern.MatchString(line) {
 			w.printf("// %s\n", line)
 		}
 	}
 }
 
-var note = regexp.MustCompile(`TOD[O]|FIXM[E]|^\+|^---`)
+var notePattern = regexp.MustCompile(`TOD[O]|FIXM[E]|^\+|^---`)
 
 func (w *writer) constructor(t *Type) {
 	parameters := ""
