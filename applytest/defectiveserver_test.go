@@ -81,7 +81,7 @@ func TestNoDiscovery(t *testing.T) {
 				t.Fatalf("Run() = %v, %+v, want %s", err, report, outcome)
 			}
 			if failure := report.Results[0].Failure; outcome == Fail && !strings.Contains(failure.String(), "GET /api/v1: expected an APIResourceList, received "+respond) {
-				t.Errorf("failure = %s", failure)
+				t.Errorf("failure = %s, want the response %s in it", failure, respond)
 			}
 		})
 	}

@@ -98,7 +98,7 @@ func TestExpectations(t *testing.T) {
 			result := startFakeServer(t, test.serverResponse).run(t, script)
 			if test.complaint == "" {
 				if result.Outcome != Pass {
-					t.Errorf("failure = %s", result.Failure)
+					t.Errorf("outcome = %s %s, want pass", result.Outcome, result.Failure)
 				}
 				return
 			}
@@ -113,7 +113,7 @@ func TestExpectations(t *testing.T) {
 func TestWithoutExpectation(t *testing.T) {
 	const script = "It works.\n-- step --\nGET configmaps/shared\n"
 	if result := startFakeServer(t, shared).run(t, script); result.Outcome != Pass {
-		t.Errorf("failure = %v", result.Failure)
+		t.Errorf("outcome = %s %v, want pass", result.Outcome, result.Failure)
 	}
 	if result := startFakeServer(t, conflict).run(t, script); result.Outcome != Fail {
 		t.Error("a step with an unexpected conflict passed, want a failure")

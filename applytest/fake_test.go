@@ -45,11 +45,11 @@ func startFakeServer(t *testing.T, responses ...string) *fakeServer {
 	return f
 }
 
-var inNamespace = regexp.MustCompile(`^/apis?/.*/namespaces/(applytest-[a-z0-9]+)/`)
+var namespacedPath = regexp.MustCompile(`^/apis?/.*/namespaces/(applytest-[a-z0-9]+)/`)
 
 func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	found := inNamespace.FindStringSubmatch(r.URL.Path)
+	found := namespacedPath.FindStringSubmatch(r.URL.Path)
 	switch {
 	case r.URL.Path == "/version":
 		fmt.Fprintf(w, `{"gitVersion":%q}`, f.version)

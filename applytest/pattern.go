@@ -30,7 +30,7 @@ var placeholders = map[string]string{
 	"<time>":       `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`,
 }
 
-var placeholderIn = regexp.MustCompile(`<(?:any|uid|version|time)>`)
+var placeholderPattern = regexp.MustCompile(`<(?:any|uid|version|time)>`)
 
 // matcher compares received values with patterns.
 type matcher struct {
@@ -138,12 +138,12 @@ func (m *matcher) matchList(path fieldset.Path, expected, received document.Valu
 
 // matchText reports whether text matches pattern, which may contain placeholders.
 func matchText(pattern, text string) bool {
-	if !placeholderIn.MatchString(pattern) {
+	if !placeholderPattern.MatchString(pattern) {
 		return pattern == text
 	}
 	var expression strings.Builder
 	rest := pattern
-	for at := placeholderIn.FindStringIndex(rest); at != nil; at = placeholderIn.FindStringIndex(rest) {
+	for at := placeholderPattern.FindStringIndex(rest); at != nil; at = placeholderPattern.FindStringIndex(rest) {
 		expression.WriteString(regexp.QuoteMeta(rest[:at[0]]))
 		expression.WriteString(placeholders[rest[at[0]:at[1]]])
 		rest = rest[at[1]:]

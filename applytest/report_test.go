@@ -52,11 +52,11 @@ func TestReportFiles(t *testing.T) {
 	}
 	var back Report
 	if err := json.Unmarshal(text.Bytes(), &back); err != nil || back.Count(Fail) != 1 || back.Results[2].Reason != "no wings" {
-		t.Errorf("got %v, %v", back, err)
+		t.Errorf("decoded report = %v, %v, want one failure, and the skip with its reason", back, err)
 	}
 	text.Reset()
 	if err := (&Report{Stopped: "no"}).WriteJSON(&text); err != nil || !strings.Contains(text.String(), `"results": []`) {
-		t.Errorf("WriteJSON() = %v, %s", err, text.String())
+		t.Errorf("WriteJSON() = %v, %s, want an empty list of results", err, text.String())
 	}
 	text.Reset()
 	if err := example.WriteJUnit(&text); err != nil {
@@ -69,7 +69,7 @@ func TestReportFiles(t *testing.T) {
 	conflict := suites.Suites[0]
 	if suites.Tests != 3 || conflict.Name != "conflict" || conflict.Failures != 1 || conflict.Cases[1].Skipped.Message != "no wings" ||
 		!strings.Contains(conflict.Cases[0].Failure.Text, "409 & <more>") {
-		t.Errorf("suites = %+v", suites)
+		t.Errorf("suites = %+v, want 3 tests, and the suite conflict with one failure and one skip", suites)
 	}
 }
 

@@ -69,13 +69,13 @@ func (resp *serverResponse) summary() string {
 	return fmt.Sprintf("%d %s", resp.code, text)
 }
 
-// volatile are the metadata fields that differ from run to run. They are compared only if an expectation contains them.
-var volatile = []string{"creationTimestamp", "managedFields", "resourceVersion", "uid"}
+// volatileFields are the metadata fields that differ from run to run. They are compared only if an expectation contains them.
+var volatileFields = []string{"creationTimestamp", "managedFields", "resourceVersion", "uid"}
 
 // withoutVolatile returns object, which may be a list, without the volatile fields that expected does not contain.
 func withoutVolatile(object, expected document.Value) document.Value {
 	if meta := object.Get("metadata"); meta.Kind() == document.Map {
-		for _, name := range volatile {
+		for _, name := range volatileFields {
 			if expected.Lookup("metadata", name).IsAbsent() {
 				meta = meta.Without(name)
 			}

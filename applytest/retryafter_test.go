@@ -2,7 +2,7 @@ package applytest
 
 import "testing"
 
-const appliesOnce = "It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{metadata: {name: shared}}\n-- answer --\n"
+const applyScript = "It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{metadata: {name: shared}}\n-- answer --\n"
 
 // TestRetryAfter checks that a request is sent again after a 429 response with Retry-After, at most maxAttempts times
 // in total, and is not sent again after a 429 response without Retry-After.
@@ -23,7 +23,7 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := startFakeServer(t, test.responses...)
-			if result := f.run(t, appliesOnce+test.want+"\n"); result.Outcome != Pass {
+			if result := f.run(t, applyScript+test.want+"\n"); result.Outcome != Pass {
 				t.Errorf("result = %+v, want the outcome of the last response", result)
 			}
 			if len(f.requests) != test.requests {

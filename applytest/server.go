@@ -206,7 +206,7 @@ func (s *server) checkAlive(ctx context.Context) {
 		time.Sleep(aliveTimeout / 10)
 	}
 	s.gone.Store(true)
-	s.stop(fmt.Errorf("the server is gone: %w", err))
+	s.stop(fmt.Errorf("the server no longer responds: %w", err))
 }
 
 // create creates object in the collection at path and returns the response. The response is nil if the server did not

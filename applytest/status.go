@@ -82,10 +82,10 @@ func appendPlaceholders(causes document.Value) document.Value {
 }
 
 func errorYAML(status document.Value) string {
-	return timeIn.ReplaceAllString(orderedYAML(status, []string{"reason", "message", "causes"}), "<time>")
+	return timePattern.ReplaceAllString(orderedYAML(status, []string{"reason", "message", "causes"}), "<time>")
 }
 
-var timeIn = regexp.MustCompile(placeholders["<time>"])
+var timePattern = regexp.MustCompile(placeholders["<time>"])
 
 func compareWarnings(run *scriptRun, e *expectation, resp *serverResponse) []string {
 	text, err := run.variables.expand(strings.TrimSpace(e.text))

@@ -116,7 +116,7 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 	return nil
 }
 
-func (f blameFlags) printManagers(view blameView, entries []managed) error {
+func (f blameFlags) printManagers(view blameView, entries []entryFields) error {
 	if f.output.format != "text" {
 		return f.output.print(view.w, managersValue(entries))
 	}

@@ -46,7 +46,7 @@ func TestConfirmAfterPartialFailure(t *testing.T) {
 	oneFails := func(yield func(foundObject, error) bool) {
 		for o, err := range listed {
 			if o.target.name == "c2" {
-				err = errors.New("it is broken")
+				err = errors.New("managedFields are invalid")
 			}
 			if !yield(o, err) {
 				return
@@ -59,7 +59,7 @@ func TestConfirmAfterPartialFailure(t *testing.T) {
 		if err != nil || run.write != want {
 			t.Errorf("previewAndConfirm() with answer %q: write = %v, error = %v, want write = %v", answer, run.write, err, want)
 		}
-		for _, text := range []string{"configmap/c2 in default: failed: it is broken\n", "Migrate 2 objects and skip the 1 that failed? [y/N] "} {
+		for _, text := range []string{"configmap/c2 in default: failed: managedFields are invalid\n", "Migrate 2 objects and skip the 1 that failed? [y/N] "} {
 			if !strings.Contains(output.String(), text) {
 				t.Errorf("previewAndConfirm() did not print %q: %s", text, output.String())
 			}
@@ -67,7 +67,7 @@ func TestConfirmAfterPartialFailure(t *testing.T) {
 	}
 	allFail := func(yield func(foundObject, error) bool) {
 		for o := range listed {
-			if !yield(o, errors.New("it is broken")) {
+			if !yield(o, errors.New("managedFields are invalid")) {
 				return
 			}
 		}

@@ -102,8 +102,8 @@ func isUnsetMarker(v document.Value) bool {
 	return v.Kind() == document.Map && v.Get(apply.UnsetMarkerKey).Text() == apply.UnsetMarkerValue
 }
 
-// formattedValues returns the live value (theirs) and the configured value (yours) as text.
-func (c conflict) formattedValues() (theirs, yours string) {
+// formattedValues returns the live and the configured value as text.
+func (c conflict) formattedValues() (live, configured string) {
 	if isUnsetMarker(c.configured) {
 		return formatValue(c.live), "unset"
 	}
@@ -157,9 +157,9 @@ func (e *conflictsError) print(w io.Writer, t target, now time.Time) {
 		if len(c.owners) == 0 {
 			fmt.Fprintf(table, "%s\t?\t?\t?\t?\n", c.formattedPath())
 		}
-		theirs, yours := c.formattedValues()
+		live, configured := c.formattedValues()
 		for _, e := range c.owners {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.formattedPath(), entryName(e), age(e, now), theirs, yours)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.formattedPath(), entryName(e), age(e, now), live, configured)
 		}
 	}
 	_ = table.Flush() // errors of writing to standard error are ignored, as for all messages

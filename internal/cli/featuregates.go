@@ -9,14 +9,14 @@ import (
 	"github.com/cadastre/cadastre/apiserver"
 )
 
-// gate is a feature gate of cadastre serve.
-type gate struct {
+// featureGate is a feature gate of cadastre serve.
+type featureGate struct {
 	name  string
 	on    bool // default value
 	about string
 }
 
-var allGates = []gate{
+var featureGates = []featureGate{
 	{apiserver.UnsettingFields, true, "applied configurations may contain {k8s_io__value: unset}, which removes a field and owns its absence"},
 	{apiserver.ManagedFieldsOptOut, true, "drop=metadata.managedFields in an Accept header omits managedFields from responses"},
 }
@@ -25,7 +25,7 @@ var allGates = []gate{
 // by commas, or the default if text does not contain the gate.
 func parseGates(text string) (map[string]bool, error) {
 	gates := map[string]bool{}
-	for _, g := range allGates {
+	for _, g := range featureGates {
 		gates[g.name] = g.on
 	}
 	for part := range strings.SplitSeq(text, ",") {
@@ -33,7 +33,7 @@ func parseGates(text string) (map[string]bool, error) {
 			continue
 		}
 		name, value, _ := strings.Cut(part, "=")
-		if !slices.ContainsFunc(allGates, func(g gate) bool { return g.name == name }) {
+		if !slices.ContainsFunc(featureGates, func(g featureGate) bool { return g.name == name }) {
 			return nil, fmt.Errorf("--feature-gates: expected one of %s, received %q", gateNames(), name)
 		}
 		on, err := strconv.ParseBool(value)
@@ -47,7 +47,7 @@ func parseGates(text string) (map[string]bool, error) {
 
 func gateNames() string {
 	var names []string
-	for _, g := range allGates {
+	for _, g := range featureGates {
 		names = append(names, g.name)
 	}
 	return strings.Join(names, ", ")
@@ -57,7 +57,7 @@ func gateNames() string {
 // docs/server/configuration.md joins them.
 func gatesHelp() string {
 	var lines []string
-	for _, g := range allGates {
+	for _, g := range featureGates {
 		lines = append(lines, fmt.Sprintf("%s (default %v): %s", g.name, g.on, g.about))
 	}
 	return strings.Join(lines, ";\n") + "."

@@ -11,9 +11,9 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// managed is a managed fields entry with the values of its fields, at the API version of the entry.
-type managed struct {
-	by     apply.Entry
+// entryFields is a managed fields entry with the values of its fields, at the API version of the entry.
+type entryFields struct {
+	entry  apply.Entry
 	fields []managedField
 }
 
@@ -25,8 +25,8 @@ type managedField struct {
 
 // managersOfObject returns the managed fields entries of o with their fields and values. byVersion contains the object at
 // the API versions of entries that differ from the version of o, keyed by apiVersion.
-func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply.Object, byVersion map[string]document.Value) ([]managed, error) {
-	entries := make([]managed, len(o.Entries))
+func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply.Object, byVersion map[string]document.Value) ([]entryFields, error) {
+	entries := make([]entryFields, len(o.Entries))
 	for i, e := range o.Entries {
 		fields, err := e.Fields()
 		if err != nil {
@@ -44,7 +44,7 @@ func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply
 		if err != nil {
 			return nil, err
 		}
-		entries[i].by = e
+		entries[i].entry = e
 		for path := range fields.Leaves().All() {
 			entries[i].fields = append(entries[i].fields, managedField{formatPath(path), owned.At(path)})
 		}
@@ -66,12 +66,12 @@ func topologyAt(ctx context.Context, c *cluster.Cluster, t target, version strin
 }
 
 // byManager prints the fields of each managed fields entry.
-func (v blameView) byManager(entries []managed) {
+func (v blameView) byManager(entries []entryFields) {
 	for i, m := range entries {
 		if i > 0 {
 			fmt.Fprintln(v.w)
 		}
-		fmt.Fprintln(v.w, v.palette.paint(m.by.Manager, v.owner(m.by)))
+		fmt.Fprintln(v.w, v.palette.paint(m.entry.Manager, v.owner(m.entry)))
 		for _, f := range m.fields {
 			fmt.Fprintf(v.w, "  %s: %s\n", f.path, formatValue(f.value))
 		}
@@ -79,7 +79,7 @@ func (v blameView) byManager(entries []managed) {
 }
 
 // managersValue returns the fields of each managed fields entry as a document for -o json and -o yaml.
-func managersValue(entries []managed) document.Value {
+func managersValue(entries []entryFields) document.Value {
 	managers := make([]document.Value, len(entries))
 	for i, m := range entries {
 		var fields []document.Value
@@ -88,7 +88,7 @@ func managersValue(entries []managed) document.Value {
 				document.Field{Name: "path", Value: document.NewString(f.path)}, document.Field{Name: "value", Value: f.value},
 			))
 		}
-		managers[i] = entryValue(m.by).With("fields", document.NewList(fields...))
+		managers[i] = entryValue(m.entry).With("fields", document.NewList(fields...))
 	}
 	return document.NewMap(document.Field{Name: "managers", Value: document.NewList(managers...)})
 }

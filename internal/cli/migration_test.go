@@ -107,7 +107,7 @@ func TestMigrationRetryLimit(t *testing.T) {
 	conflicting.Wrap(func(rt http.RoundTripper) http.RoundTripper {
 		return failingTransport{rt, func() (*http.Response, error) {
 			if attempts++; attempts > conflicts {
-				return nil, errors.New("all races are over")
+				return nil, errors.New("connection refused")
 			}
 			body := `{"kind":"Status","apiVersion":"v1","code":409,"reason":"Conflict","message":"the object has been modified"}`
 			return &http.Response{StatusCode: http.StatusConflict, Body: io.NopCloser(strings.NewReader(body))}, nil
@@ -211,7 +211,7 @@ func TestMigrationReport(t *testing.T) {
 
 // TestMigrationServerLoss checks that the run stops if the server does not respond, and reports each object.
 func TestMigrationServerLoss(t *testing.T) {
-	f := failingFixture(t, 4, func() (*http.Response, error) { return nil, errors.New("the cable is out") })
+	f := failingFixture(t, 4, func() (*http.Response, error) { return nil, errors.New("connection reset by peer") })
 	ctx, stop := context.WithCancelCause(t.Context())
 	run := f.run()
 	var text strings.Builder
@@ -226,7 +226,7 @@ func TestMigrationServerLoss(t *testing.T) {
 	if !want.MatchString(text.String()) {
 		t.Errorf("printed %s, want a match of %s", text.String(), want)
 	}
-	if err := report.err(); err == nil || !strings.HasPrefix(err.Error(), "migrate: stopped: ") || !strings.Contains(err.Error(), "the cable is out") {
+	if err := report.err(); err == nil || !strings.HasPrefix(err.Error(), "migrate: stopped: ") || !strings.Contains(err.Error(), "connection reset by peer") {
 		t.Errorf("err() = %v, want a stopped run with the cause", err)
 	}
 }
@@ -306,7 +306,7 @@ func TestMigrationIncompleteList(t *testing.T) {
 		for range listed {
 			t.Error("listObjects() with the label selector c=d returned an object, want none")
 		}
-		yield(foundObject{target: target{kind: f.kind}}, &cluster.NoResponseError{Err: errors.New("the cable is out")})
+		yield(foundObject{target: target{kind: f.kind}}, &cluster.NoResponseError{Err: errors.New("connection reset by peer")})
 	})
 	if got, want := report.summary(), "and possibly others that were not listed"; got != want {
 		t.Errorf("summary() = %q, want %q", got, want)
@@ -314,7 +314,7 @@ func TestMigrationIncompleteList(t *testing.T) {
 	if !report.value().Get("moreNotListed").Bool() {
 		t.Errorf("value() = %s, want moreNotListed", report.value().JSON())
 	}
-	if err := report.err(); err == nil || !strings.Contains(err.Error(), "the cable is out") {
+	if err := report.err(); err == nil || !strings.Contains(err.Error(), "connection reset by peer") {
 		t.Errorf("err() = %v, want the cause of the failed list", err)
 	}
 }

@@ -72,8 +72,8 @@ func (v planView) print(p *objectPlan) {
 		for _, e := range c.owners {
 			owners = append(owners, entryWithAge(e, v.now))
 		}
-		theirs, yours := c.formattedValues()
-		v.line("conflict", "%s: owned by %s; live value %s, applied value %s", c.formattedPath(), strings.Join(owners, " and "), theirs, yours)
+		live, configured := c.formattedValues()
+		v.line("conflict", "%s: owned by %s; live value %s, applied value %s", c.formattedPath(), strings.Join(owners, " and "), live, configured)
 	}
 	v.printValues(p)
 	v.printOwners(p)

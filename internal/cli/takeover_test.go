@@ -195,7 +195,7 @@ func (r refusingTransport) RoundTrip(request *http.Request) (*http.Response, err
 	if !r.refuses(request) {
 		return r.countingTransport.RoundTrip(request)
 	}
-	body := `{"kind":"Status","apiVersion":"v1","status":"Failure","code":422,"reason":"Invalid","message":"not today"}`
+	body := `{"kind":"Status","apiVersion":"v1","status":"Failure","code":422,"reason":"Invalid","message":"replicas are frozen"}`
 	return &http.Response{StatusCode: http.StatusUnprocessableEntity, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: request}, nil
 }
 
@@ -238,8 +238,8 @@ func TestFailedApplyRestoresManagedFields(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			f := applyFlags{appliedDefinitions: &appliedDefinitions{}, manager: "gitops", output: output{format: "text"}}
 			err = f.applyOne(t.Context(), c, "default", manifest{"standard input", configOf(t, "shop", "key", `"2"`)}, &stdout, &stderr)
-			if err == nil || !strings.Contains(err.Error(), "configmap/shop: not today") || stderr.String() != test.wantStderr {
-				t.Errorf("applyOne(): error = %v, stderr = %q, want \"not today\" and stderr %q", err, stderr.String(), test.wantStderr)
+			if err == nil || !strings.Contains(err.Error(), "configmap/shop: replicas are frozen") || stderr.String() != test.wantStderr {
+				t.Errorf("applyOne(): error = %v, stderr = %q, want \"replicas are frozen\" and stderr %q", err, stderr.String(), test.wantStderr)
 			}
 			if after := managedFieldsOf(t, server, "shop"); (after == before) != test.wantUnchanged {
 				t.Errorf("managedFields are unchanged = %v, want %v; before\n%s\nafter\n%s", before == after, test.wantUnchanged, before, after)

@@ -13,7 +13,7 @@ var (
 	// client must list again and watch from the revision of that list.
 	ErrTooOld = errors.New("cache: the revision is older than the retained history; list again and watch from the revision of the list")
 	// ErrClosed reports that the cache or the watcher has been closed.
-	ErrClosed = errors.New("cache: closed")
+	ErrClosed = errors.New("cache: the cache or the watch is closed")
 )
 
 // TooNewError reports that the requested revision is in the future. Requested is the requested revision; Now is the current

@@ -120,18 +120,18 @@ const maxParallelRequests = 8
 
 // discoverGroupVersions reads the resources of each group version. It skips groups whose document the server does not
 // return, such as those of an unavailable aggregated API server; the core group is required.
-func (c *Cluster) discoverGroupVersions(ctx context.Context, pages []groupVersion) ([]Kind, error) {
-	found := make([][]Kind, len(pages))
+func (c *Cluster) discoverGroupVersions(ctx context.Context, versions []groupVersion) ([]Kind, error) {
+	found := make([][]Kind, len(versions))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxParallelRequests)
-	for i, page := range pages {
+	for i, version := range versions {
 		group.Go(func() error {
-			list, err := c.getDiscovery(ctx, page.path())
-			if refused := (*Error)(nil); page.group != "" && errors.As(err, &refused) {
+			list, err := c.getDiscovery(ctx, version.path())
+			if refused := (*Error)(nil); version.group != "" && errors.As(err, &refused) {
 				return nil
 			}
 			if err == nil {
-				found[i] = readResources(page, list)
+				found[i] = readResources(version, list)
 			}
 			return err
 		})
@@ -141,7 +141,7 @@ func (c *Cluster) discoverGroupVersions(ctx context.Context, pages []groupVersio
 }
 
 // readResources returns the kinds in an APIResourceList. It skips subresources, whose names contain a slash.
-func readResources(page groupVersion, list document.Value) []Kind {
+func readResources(version groupVersion, list document.Value) []Kind {
 	var all []Kind
 	for _, r := range list.Get("resources").Items() {
 		name, kind := r.Get("name").Text(), r.Get("kind").Text()
@@ -153,7 +153,7 @@ func readResources(page groupVersion, list document.Value) []Kind {
 			singular = strings.ToLower(kind) // kubectl's default if the server sends no singular name
 		}
 		all = append(all, Kind{
-			Group: page.group, Version: page.version, Name: kind, Resource: name, Singular: singular,
+			Group: version.group, Version: version.version, Name: kind, Resource: name, Singular: singular,
 			ShortNames: textItems(r.Get("shortNames")), Categories: textItems(r.Get("categories")), Verbs: textItems(r.Get("verbs")),
 			Namespaced: r.Get("namespaced").Bool(),
 		})

@@ -77,7 +77,7 @@ func TestReadErrorWithLongBody(t *testing.T) {
 
 // TestCancelledRequest checks that a cancelled request returns the cause of its context's cancellation.
 func TestCancelledRequest(t *testing.T) {
-	cause := errors.New("that is enough")
+	cause := errors.New("cancelled by the test")
 	for name, answer := range map[string]http.HandlerFunc{
 		"waiting for a response":  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		"reading the body":        func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); <-r.Context().Done() },

@@ -142,7 +142,7 @@ func (v *visitor) key(n node, items document.Value, name string) {
 			"use a string, integer, number or boolean as key")
 	case !isRequired(items, name) && property.Get("default").IsAbsent():
 		v.report(at, "key-optional", Error,
-			fmt.Sprintf("key %s is optional and has no default: items without it share one identity, so that a second one is a duplicate", name),
+			fmt.Sprintf("key %s is optional and has no default: items without the key have the same identity, so a second such item is a duplicate", name),
 			fmt.Sprintf("add %s to required, or give it a default", name))
 	}
 	if property.Get("nullable").Bool() {

@@ -89,7 +89,7 @@ func eachOf(t *testing.T, release string, test func(t *testing.T, f Fixture)) {
 	for _, file := range files {
 		place := strings.TrimSuffix(file, ".json")
 		name := filepath.Base(place)
-		if strings.HasSuffix(name, after) || name == watchEvent {
+		if strings.HasSuffix(name, afterSuffix) || name == watchEvent {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -102,8 +102,8 @@ func eachOf(t *testing.T, release string, test func(t *testing.T, f Fixture)) {
 	}
 }
 
-// after is the file name suffix of fixtures after a round trip.
-const after = ".after_roundtrip"
+// afterSuffix is the file name suffix of fixtures after a round trip.
+const afterSuffix = ".after_roundtrip"
 
 func read(t *testing.T, place string) (f Fixture) {
 	t.Helper()
@@ -115,7 +115,7 @@ func read(t *testing.T, place string) (f Fixture) {
 		if *form.sent, err = os.ReadFile(place + form.ending); err != nil {
 			t.Fatal(err)
 		}
-		if *form.answer, err = os.ReadFile(place + after + form.ending); err != nil {
+		if *form.answer, err = os.ReadFile(place + afterSuffix + form.ending); err != nil {
 			*form.answer = *form.sent
 		}
 	}

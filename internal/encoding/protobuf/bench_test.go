@@ -54,7 +54,7 @@ func BenchmarkDeployment(b *testing.B) {
 	if err := json.Unmarshal(asJSON, &object); err != nil {
 		b.Fatal(err)
 	}
-	b.Run("own protobuf", func(b *testing.B) {
+	b.Run("Kubernetes", func(b *testing.B) {
 		for b.Loop() {
 			_, _ = object.Marshal()
 		}

@@ -42,7 +42,7 @@ func newClient(target *Target, content rest.ClientContentConfig, maxResponse int
 		MaxResponseHeaderBytes: 64 << 10,
 		ForceAttemptHTTP2:      to.isLoopback,
 	}
-	httpClient := &http.Client{Transport: limited{transport, maxResponse}, CheckRedirect: noRedirect}
+	httpClient := &http.Client{Transport: limitedTransport{transport, maxResponse}, CheckRedirect: noRedirect}
 	restClient, err := rest.NewRESTClient(&url.URL{Scheme: "https", Host: to.host}, to.path, content, nil, httpClient)
 	if err != nil {
 		return nil, err
@@ -72,14 +72,14 @@ func (a address) tlsConfig(bundle []byte) (*tls.Config, error) {
 // noRedirect makes the client return redirects instead of following them.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// limited is an http.RoundTripper that limits the size of response bodies to max bytes and sets the User-Agent.
-type limited struct {
+// limitedTransport is an http.RoundTripper that limits the size of response bodies to max bytes and sets the User-Agent.
+type limitedTransport struct {
 	next http.RoundTripper
 	max  int64
 }
 
 // RoundTrip implements http.RoundTripper.
-func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
+func (l limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("User-Agent", userAgent)
 	response, err := l.next.RoundTrip(r)

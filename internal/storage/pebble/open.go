@@ -286,19 +286,19 @@ func checkFormat(o Options) error {
 		return err
 	}
 	for _, file := range files {
-		if file != "LOCK" && !strings.HasPrefix(file, ownerFile) && file != "FORMAT.new" {
+		if file != "LOCK" && !strings.HasPrefix(file, lockHolderFile) && file != "FORMAT.new" {
 			return fmt.Errorf("expected an empty folder or a store, found %s and no FORMAT; choose another folder", file)
 		}
 	}
 	return writeFile(fs, o.Folder, "FORMAT", strconv.Itoa(format)+"\n")
 }
 
-const ownerFile = "OWNER"
+const lockHolderFile = "OWNER"
 
 // lockDir locks o.Folder against other processes. If another process holds the lock, lockDir returns an error that names
 // that process.
 func lockDir(o Options) (*pebble.Lock, error) {
-	fs, owner := o.FileSystem, o.FileSystem.PathJoin(o.Folder, ownerFile)
+	fs, owner := o.FileSystem, o.FileSystem.PathJoin(o.Folder, lockHolderFile)
 	lock, err := pebble.LockDirectory(o.Folder, fs)
 	if err != nil {
 		holder := "another process"
@@ -308,7 +308,7 @@ func lockDir(o Options) (*pebble.Lock, error) {
 		return nil, fmt.Errorf("the store in %s is in use by %s; stop it or choose another folder (%w)", o.Folder, holder, err)
 	}
 	text := fmt.Sprintf("process %d, since %s\n", os.Getpid(), time.Now().UTC().Format(time.RFC3339))
-	if err := writeFile(fs, o.Folder, ownerFile, text); err != nil {
+	if err := writeFile(fs, o.Folder, lockHolderFile, text); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the store in %s: %w", o.Folder, err), lock.Close())
 	}
 	return lock, nil

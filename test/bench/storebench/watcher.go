@@ -9,7 +9,7 @@ import (
 )
 
 // errCutOff is the error of a watch whose watcher was too slow: it has missed events and must be restarted.
-var errCutOff = errors.New("the watcher was cut off")
+var errCutOff = errors.New("the watcher was too slow and missed events")
 
 // Watcher counts the events that one watcher receives.
 type Watcher struct {

@@ -75,7 +75,7 @@ func nextOrBookmark(t *testing.T, events watch.Interface) watch.Event {
 	select {
 	case event, open := <-events.ResultChan():
 		if !open {
-			t.Fatal("the watch ended, want a further event")
+			t.Fatal("the watch ended, want another event")
 		}
 		return event
 	case <-time.After(timeout):
