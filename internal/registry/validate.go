@@ -3,7 +3,9 @@ package registry
 import (
 	"context"
 	"errors"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/apply"
@@ -26,11 +28,31 @@ func (w *write) validate(live *loaded, a *admitted, p *prepared) error {
 		return err
 	}
 	errs := append(a.attributes.Errors(), own...)
-	if errs = append(errs, validateManagers(p.object.Entries)...); len(errs) > 0 {
+	if errs = append(errs, validateManagers(p.object.Entries)...); len(errs) == 0 && live.object == nil {
+		errs = validateKeyName(p.object.Document.Lookup("metadata", "name").Text())
+	}
+	if len(errs) > 0 {
 		return api.Invalid(e.errorKindOf(p.object.Document), w.Name, errs)
 	}
 	w.warn(live, p.object.Document)
 	return nil
+}
+
+// validateKeyName validates the name of a new object as a part of its key in the store. The validation of most resources permits
+// fewer names.
+func validateKeyName(name string) field.ErrorList {
+	at := field.NewPath("metadata", "name")
+	if name == "" {
+		return field.ErrorList{field.Required(at, "name or generateName is required")}
+	}
+	if strings.IndexByte(name, 0) >= 0 {
+		return field.ErrorList{field.Invalid(at, name, `may not contain a zero byte`)}
+	}
+	var errs field.ErrorList
+	for _, problem := range path.IsValidPathSegmentName(name) {
+		errs = append(errs, field.Invalid(at, name, problem))
+	}
+	return errs
 }
 
 // validationErrors returns the errors of the subresource's validation, or of the resource's if the subresource has none.

@@ -2,11 +2,15 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -92,6 +96,9 @@ func (a *allocation) assignClusterIP(spec, old document.Value) (document.Value, 
 	}
 	allocated, err := a.allocateAddress()
 	if err != nil {
+		if problem := a.nameProblem(err); problem != nil {
+			return spec, a.invalidError(field.ErrorList{problem})
+		}
 		return spec, a.internalError(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", a.name(), err))
 	}
 	address := document.NewString(allocated)
@@ -127,6 +134,27 @@ func (a *allocation) name() string { return a.service.Lookup("metadata", "name")
 // invalidError returns the 422 for a service with the errors errs.
 func (a *allocation) invalidError(errs field.ErrorList) error {
 	return api.Invalid(schema.GroupKind{Kind: "Service"}, a.name(), errs)
+}
+
+// nameProblem returns the error of the service's name if err is the error of an IPAddress that rejects the name as that of its
+// parent; otherwise nil.
+func (a *allocation) nameProblem(err error) *field.Error {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Reason != metav1.StatusReasonInvalid || status.Status().Details == nil {
+		return nil
+	}
+	at := field.NewPath("metadata", "name")
+	for _, cause := range status.Status().Details.Causes {
+		switch {
+		case cause.Field != "spec.parentRef.name":
+		case a.name() == "":
+			return field.Required(at, "name or generateName is required")
+		default:
+			_, problem, _ := strings.Cut(cause.Message, strconv.Quote(a.name())+": ")
+			return field.Invalid(at, a.name(), problem)
+		}
+	}
+	return nil
 }
 
 func (a *allocation) internalError(err error) error { return apierrors.NewInternalError(err) }
