@@ -130,6 +130,9 @@ func (s *Server) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.protectFolders(); err != nil {
+		return err
+	}
 	if err := s.openStore(); err != nil {
 		return err
 	}

@@ -47,19 +47,19 @@ func TestHealthWithoutCommits(t *testing.T) {
 		mayRecover bool
 	)
 	c.server.handler.Failure = func() (bool, error) { return mayRecover, failure }
-	failure = errors.New("no space left on device")
+	failure = errors.New("write /data/store/000004.log: no space left on device")
 	c.call("GET", "/livez", "").want(200)
 	c.call("GET", "/healthz", "").want(200)
 	broken := c.call("GET", "/readyz", "").want(500)
-	if want := "[+]ping ok\n[+]store ok\n[-]commits failed: no space left on device\n[+]shutdown ok\nreadyz check failed\n"; broken.text != want {
+	if want := "[+]ping ok\n[+]store ok\n[-]commits failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n"; broken.text != want {
 		t.Errorf("/readyz: got %q, want %q", broken.text, want)
 	}
 	c.call("GET", "/readyz?exclude=commits", "").want(200)
-	c.call("GET", "/readyz/commits", "").want(500, "no space left on device")
+	c.call("GET", "/readyz/commits", "").want(500, "internal server error: reason withheld")
 	c.call("GET", configMaps, "").want(200)
 	mayRecover = true
 	for _, path := range []string{"/livez", "/healthz", "/readyz"} {
-		c.call("GET", path, "").want(500, "[-]commits failed: no space left on device")
+		c.call("GET", path, "").want(500, "[-]commits failed: reason withheld")
 	}
 }
 
@@ -68,5 +68,5 @@ func TestHealthWhileStopping(t *testing.T) {
 	c := start(t, Config{})
 	c.server.handler.Drain()
 	c.call("GET", "/livez", "").want(200)
-	c.call("GET", "/readyz", "").want(500, "[-]shutdown failed: the server is being stopped", "readyz check failed")
+	c.call("GET", "/readyz", "").want(500, "[-]shutdown failed: reason withheld", "readyz check failed")
 }

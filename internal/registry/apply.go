@@ -14,7 +14,8 @@ import (
 
 // Apply applies an apply configuration: it creates the object, or merges the configuration into the live object. It returns a
 // 409 if the configuration conflicts with other field managers and the request does not force it.
-func (r *Registry) Apply(ctx context.Context, request *Request) (Result, error) {
+func (r *Registry) Apply(ctx context.Context, request *Request) (_ Result, err error) {
+	defer func() { err = r.withoutSecretValues(ctx, request, err) }()
 	var config *decoded // decoded once, in the first attempt; shares memory with the live object of the first attempt
 	w := r.newWrite(request, verb{
 		merge: func(ctx context.Context, w *write, live *loaded) (merged, error) {

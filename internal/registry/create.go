@@ -26,7 +26,8 @@ const revisionOnCreateMessage = "resourceVersion should not be set on objects to
 
 // Create creates an object. If the body has generateName and no name, Create generates the name. It returns a 409 if the
 // object exists.
-func (r *Registry) Create(ctx context.Context, request *Request) (Result, error) {
+func (r *Registry) Create(ctx context.Context, request *Request) (_ Result, err error) {
+	defer func() { err = r.withoutSecretValues(ctx, request, err) }()
 	body, err := r.decodeUnmarked(request, noObject)
 	if err != nil {
 		return Result{}, err

@@ -43,10 +43,7 @@ func (b Body) Parse() (document.Value, error) { return b.parseWithBase(document.
 // parseWithBase parses a body like Parse. A value that equals the live object's value at the same path shares memory with it, so
 // that comparing the two takes constant time.
 func (b Body) parseWithBase(live document.Value) (document.Value, error) {
-	doc, err := fastdoc.ParseJSONWithBase(b.Text, bodyLimits, live, fieldSetPath...)
-	if err != nil && b.YAML {
-		doc, err = document.ParseYAMLLimited([]byte(b.Text), bodyLimits)
-	}
+	doc, err := b.parse(live)
 	if err != nil && b.YAML {
 		return doc, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
 	}
@@ -60,6 +57,15 @@ func (b Body) parseWithBase(live document.Value) (document.Value, error) {
 		return doc, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: expected an object, received a %s", doc.Kind()))
 	}
 	return doc, nil
+}
+
+// parse parses a body of any kind. The result may share memory with live, which may be absent.
+func (b Body) parse(live document.Value) (document.Value, error) {
+	doc, err := fastdoc.ParseJSONWithBase(b.Text, bodyLimits, live, fieldSetPath...)
+	if err != nil && b.YAML {
+		return document.ParseYAMLLimited([]byte(b.Text), bodyLimits)
+	}
+	return doc, err
 }
 
 // decodeObject decodes the body of a create or update request as an object of the endpoint's body kind. It returns a 400 if

@@ -23,7 +23,8 @@ func StoreError(err error) error {
 	case isStatus(err):
 		return err
 	case errors.As(err, &unknown): // precedes the next case, because an error of unknown outcome may wrap context.Canceled
-		return apierrors.NewTimeoutError(fmt.Sprintf("the outcome of the write is unknown: %v; read the object to find out", err), 1)
+		status := apierrors.NewTimeoutError("the outcome of the write is unknown: the storage failed or is slow; read the object to find out", 1)
+		return &storeFailure{status, err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return apierrors.NewTimeoutError("the request took too long", 1)
 	case errors.Is(err, watchcache.ErrTooOld):
@@ -33,9 +34,18 @@ func StoreError(err error) error {
 	case errors.Is(err, watchcache.ErrClosed), errors.Is(err, storage.ErrClosed):
 		return apierrors.NewServiceUnavailable("the server is being stopped")
 	default:
-		return apierrors.NewInternalError(err)
+		return &storeFailure{apierrors.NewInternalError(errors.New("the storage failed; the server's log has the error")), err}
 	}
 }
+
+// storeFailure is the 500 for an error of the store. The Status does not contain the error, which may name files; the server logs
+// the error. It does not wrap the error, so that the error cannot be mistaken for a conflict that is retried.
+type storeFailure struct {
+	*apierrors.StatusError
+	cause error
+}
+
+func (f *storeFailure) Error() string { return f.cause.Error() }
 
 // tooNewError returns Kubernetes' 504 for a read at a resourceVersion that does not exist yet.
 func tooNewError(e *watchcache.TooNewError) error {

@@ -23,7 +23,8 @@ import (
 type Patch func(object, body document.Value) (document.Value, error)
 
 // Patch patches an existing object. It returns a 404 if the object does not exist.
-func (r *Registry) Patch(ctx context.Context, request *Request, patch Patch) (Result, error) {
+func (r *Registry) Patch(ctx context.Context, request *Request, patch Patch) (_ Result, err error) {
+	defer func() { err = r.withoutSecretValues(ctx, request, err) }()
 	body, err := document.ParseJSONLimited(request.Body.Text, bodyLimits)
 	isNumberRange := errors.Is(err, document.ErrNumberRange)
 	if err != nil && (!isNumberRange || request.Body.Strategic) {

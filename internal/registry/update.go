@@ -15,7 +15,8 @@ import (
 
 // Update replaces an object. If the object does not exist, Update creates it, or returns a 404 if the resource does not allow
 // that (AllowCreateOnUpdate).
-func (r *Registry) Update(ctx context.Context, request *Request) (Result, error) {
+func (r *Registry) Update(ctx context.Context, request *Request) (_ Result, err error) {
+	defer func() { err = r.withoutSecretValues(ctx, request, err) }()
 	body, err := r.decodeUnmarked(request, func() document.Value { return r.liveDocument(ctx, request) })
 	if err != nil {
 		return Result{}, err

@@ -60,9 +60,15 @@ func writeErrors(q *request, next handler) error {
 // limitUnreadBody limits the time that the server waits for a body that no handler reads. Over HTTP/1, net/http reads the rest
 // of a body before it sends the response, even if the request is rejected. The limit is 1.5 times RequestTimeout, so it ends
 // before the write timeout of the connection, which is twice RequestTimeout.
+//
+// An HTTP/1 connection is closed after a request with Transfer-Encoding: if the request also has a Content-Length, which net/http
+// drops, a proxy in front of the server may see the end of the request elsewhere, and take a part of its body for the next request.
 func limitUnreadBody(q *request, next handler) error {
 	if q.r.ProtoMajor == 1 && q.r.ContentLength != 0 {
 		_ = http.NewResponseController(q.w.ResponseWriter).SetReadDeadline(q.start.Add(q.h.Limits.RequestTimeout * 3 / 2))
+	}
+	if q.r.ProtoMajor == 1 && len(q.r.TransferEncoding) > 0 {
+		q.w.Header().Set("Connection", "close")
 	}
 	return next(q)
 }

@@ -75,7 +75,8 @@ func (q *request) health() error {
 			return q.pathNotFound()
 		}
 		if err := selected[i].run(q); err != nil {
-			return q.respondText(http.StatusInternalServerError, fmt.Sprintf("internal server error: %v\n", err))
+			q.logFailedCheck(only, err)
+			return q.respondText(http.StatusInternalServerError, "internal server error: reason withheld\n")
 		}
 		return q.respondText(http.StatusOK, "ok")
 	}
@@ -87,7 +88,8 @@ func (q *request) health() error {
 			fmt.Fprintf(&text, "[+]%s excluded: ok\n", c.name)
 		} else if err := c.run(q); err != nil {
 			healthy = false
-			fmt.Fprintf(&text, "[-]%s failed: %v\n", c.name, err)
+			q.logFailedCheck(c.name, err)
+			fmt.Fprintf(&text, "[-]%s failed: reason withheld\n", c.name)
 		} else {
 			fmt.Fprintf(&text, "[+]%s ok\n", c.name)
 		}
@@ -104,6 +106,12 @@ func (q *request) health() error {
 		return q.respondText(http.StatusOK, text.String()+name+" check passed\n")
 	}
 	return q.respondText(http.StatusOK, "ok")
+}
+
+// logFailedCheck logs the reason of a failed check. As in Kubernetes, the response does not contain the reason, which may name files
+// of the server, because it is sent to clients without authentication.
+func (q *request) logFailedCheck(name string, err error) {
+	q.h.Log.Warn("health check failed", "check", name, "error", err)
 }
 
 // respondText responds with a status code and a body of the media type text/plain.
