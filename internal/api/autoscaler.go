@@ -17,8 +17,8 @@ const (
 	behaviorAnnotation       = "autoscaling.alpha.kubernetes.io/behavior"
 )
 
-// conversionAnnotations are the annotations that a conversion to v1 sets, or set in earlier Kubernetes releases. A conversion
-// removes all of them before it sets annotations.
+// conversionAnnotations are the annotations that a conversion to v1 sets, including those of earlier Kubernetes releases. A
+// conversion removes all conversionAnnotations before it sets annotations.
 var conversionAnnotations = []string{
 	metricsAnnotation, currentMetricsAnnotation, conditionsAnnotation, behaviorAnnotation,
 	"autoscaling.alpha.kubernetes.io/scale-down-tolerance", "autoscaling.alpha.kubernetes.io/scale-up-tolerance",
@@ -108,7 +108,8 @@ func autoscalerV1ToV2(doc document.Value) document.Value {
 }
 
 // addRequiredFields returns spec with zero values for absent required fields (maxReplicas, and the kind and name of
-// scaleTargetRef), as Kubernetes' conversion does. So a required field that an applier no longer applies remains in the object.
+// scaleTargetRef), as Kubernetes' conversion does. So a required field remains in the object if its field manager no longer
+// applies it.
 func addRequiredFields(spec document.Value) document.Value {
 	spec = withZero(spec, "maxReplicas")
 	target := spec.Get("scaleTargetRef")

@@ -39,8 +39,8 @@ func eventsEventToCore(doc document.Value) document.Value {
 	return doc
 }
 
-// renameEventFields renames the fields of an Event; from and to are indexes into each pair in eventNames: 0 for the core group,
-// 1 for events.k8s.io.
+// renameEventFields renames the fields of an Event. from and to select the names in eventNames: 0 for the core group, 1 for
+// events.k8s.io.
 func renameEventFields(doc document.Value, from, to int) document.Value {
 	fields := make([]document.Field, 0, doc.Len())
 	for name, value := range doc.Fields() {

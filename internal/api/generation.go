@@ -51,7 +51,7 @@ func (k *Kind) setNextGeneration(endpoint string, obj, live document.Value) docu
 }
 
 // semanticEqual reports whether a and b are semantically equal, like apimachinery's equality.Semantic: an absent value, null,
-// and an empty list or map are equal to each other.
+// and an empty list or map are equal.
 func semanticEqual(a, b document.Value) bool {
 	return document.Equal(a, b) || isEmpty(a) && isEmpty(b) || equalNested(a, b)
 }

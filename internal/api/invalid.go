@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxCauseBytes is the total size of a Status's causes above which further causes are omitted. The limit is needed because
-// some causes contain a whole list and are reported for each of its items.
+// maxCauseBytes is the total size of a Status's causes above which further causes are omitted. Without the limit, causes that
+// contain a whole list and are reported for each item would be quadratic in size.
 const maxCauseBytes = 1 << 20
 
 // Invalid returns the 422 Status for an object that fails validation. The result equals the result of apierrors.NewInvalid,

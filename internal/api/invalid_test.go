@@ -46,7 +46,8 @@ func TestInvalidManyErrors(t *testing.T) {
 	}
 }
 
-// TestDifferenceErrorsAreTruncated checks that Invalid omits causes after maxCauseBytes and says so in the message.
+// TestDifferenceErrorsAreTruncated checks that Invalid omits causes after maxCauseBytes, and that the message then ends with
+// "and more".
 func TestDifferenceErrorsAreTruncated(t *testing.T) {
 	list := strings.Repeat("x", maxCauseBytes/4)
 	errs := make(field.ErrorList, 100)

@@ -22,7 +22,7 @@ type Kind struct {
 	// which the resource belongs.
 	ShortNames, Categories []string
 	// Subresources are the names of the subresources of a built-in kind, sorted. It is empty for custom resources, whose
-	// Definition lists the subresources per version. Use SubresourcesAt, which covers both.
+	// Definition lists the subresources per version. SubresourcesAt returns the subresources of both.
 	Subresources []string
 	// CreateOnly marks kinds such as SubjectAccessReview, which support only the verb create and are not stored.
 	CreateOnly bool

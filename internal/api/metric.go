@@ -40,7 +40,7 @@ var (
 	}
 )
 
-// metricToV1 converts a metric from its v2 form to its form in the annotations of v1. fields is metricSpecs or metricStatuses.
+// metricToV1 converts a v2 metric to the encoding in the annotations of v1. fields is metricSpecs or metricStatuses.
 func metricToV1(metric document.Value, fields map[string][]metricField) document.Value {
 	return mapMetric(metric, fields, func(source document.Value, fields []metricField, _ string) document.Value {
 		doc := document.NewMap()
@@ -55,7 +55,7 @@ func metricToV1(metric document.Value, fields map[string][]metricField) document
 	})
 }
 
-// metricToV2 converts a metric from its form in the annotations of v1 to its v2 form. fields is metricSpecs or metricStatuses.
+// metricToV2 converts a metric from the encoding in the annotations of v1 to v2. fields is metricSpecs or metricStatuses.
 func metricToV2(metric document.Value, fields map[string][]metricField) document.Value {
 	return mapMetric(metric, fields, func(source document.Value, fields []metricField, name string) document.Value {
 		doc := document.NewMap()
@@ -124,7 +124,7 @@ var metricRanks = strings.Fields(`type status lastTransitionTime reason message
 	targetAverageValue currentAverageValue selector averageValue container
 	matchLabels matchExpressions key operator values`)
 
-// appendRanked appends a value as JSON with fields in the order of metricRanks.
+// appendRanked appends a value as JSON, with fields in the order of metricRanks.
 func appendRanked(dst []byte, v document.Value) []byte {
 	switch v.Kind() {
 	case document.List:

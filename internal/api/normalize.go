@@ -6,10 +6,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Normalize returns an object, at the storage version, in which fields with more than one representation have the
-// representation that is stored, as after decoding by Kubernetes. Whole objects are normalized before the merge. Apply
-// configurations are not normalized, so appliers own exactly the fields that they sent; the merged object is normalized before
-// it is prepared. Normalize is idempotent.
+// Normalize returns an object, at the storage version, in which fields with more than one representation have the stored
+// representation, as after decoding by Kubernetes. Whole objects are normalized before the merge. Apply configurations are
+// not normalized, so a field manager owns exactly the fields that it applies; the merged object is normalized before it is
+// prepared. Normalize is idempotent.
 func (k *Kind) Normalize(obj document.Value) document.Value {
 	if k.podSpec != nil {
 		obj = normalizePodSpec(obj, k.podSpec)

@@ -62,7 +62,7 @@ func (k *Kind) restoreResetFields(endpoint, version string, obj, live document.V
 	return obj
 }
 
-// put returns doc with value in the field at path, or without that field if value is absent. It returns doc itself if nothing
+// put returns doc with value in the field at path, or without the field if value is absent. It returns doc itself if nothing
 // changes.
 func put(doc, value document.Value, path ...string) document.Value {
 	old := doc.Get(path[0])

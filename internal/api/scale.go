@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// ScaleVersion is the apiVersion of Scale objects.
+// ScaleVersion is the apiVersion of the kind Scale.
 const ScaleVersion = "autoscaling/v1"
 
 // replicasPath is the path of the writable field of a Scale. Built-in kinds with a scale subresource have the number of
@@ -99,8 +99,8 @@ func (k *Kind) WithScale(obj, scale document.Value) document.Value {
 	return put(obj, document.NewInt(n), at...)
 }
 
-// DefaultReplicas returns the number of replicas that an object has if it does not state them; absent if they have no default.
-// setDefaults sets the defaults of the kind at the version of the object.
+// DefaultReplicas returns the default number of replicas of an object; absent if there is no default. setDefaults sets the
+// defaults of the kind at the version of the object.
 func (k *Kind) DefaultReplicas(obj document.Value, setDefaults func(document.Value) document.Value) document.Value {
 	at := k.scalePaths(obj.Get("apiVersion").Text()).Replicas
 	return setDefaults(put(obj, document.Value{}, at...)).Lookup(at...)
@@ -190,8 +190,8 @@ func stringMap(v document.Value) map[string]string {
 	return m
 }
 
-// ScaleEntries returns the managed fields entries of an object's Scale: the object's entries whose field sets contain the
-// replicas, reduced to that field.
+// ScaleEntries returns the managed fields entries of an object's Scale: the object's entries that own the replicas, with only
+// this field.
 func (k *Kind) ScaleEntries(object []apply.Entry) ([]apply.Entry, error) {
 	var entries []apply.Entry
 	for _, e := range latestEntries(object) {
@@ -212,11 +212,11 @@ func (k *Kind) ScaleEntries(object []apply.Entry) ([]apply.Entry, error) {
 	return entries, nil
 }
 
-// MergeScaleEntries returns the managed fields entries of an object after its Scale was written. objectEntries are the entries
-// of the object before the write, scaleEntries the entries of the Scale after the write; apiVersion is the object's version.
-// Field managers that no longer own the replicas in the Scale lose them in the object. Field managers that newly own the
-// replicas get an entry, without a time as in Kubernetes. It must not be called for an unchanged Scale, because field managers
-// that update the object would get a second entry.
+// MergeScaleEntries returns the managed fields entries of an object after its Scale was written. objectEntries are the
+// entries of the object before the write, scaleEntries the entries of the Scale after the write; apiVersion is the object's
+// version. Field managers that no longer own the replicas in the Scale no longer own them in the object. Field managers that
+// newly own the replicas get an entry, without a time as in Kubernetes. It must not be called for an unchanged Scale, because
+// then it would add a second entry for field managers that have updated the object.
 func (k *Kind) MergeScaleEntries(objectEntries, scaleEntries []apply.Entry, apiVersion string) ([]apply.Entry, error) {
 	inScale := map[entryIdentity]apply.Entry{}
 	for _, e := range latestEntries(scaleEntries) {
@@ -280,8 +280,8 @@ func identityOf(e apply.Entry) entryIdentity {
 	return id
 }
 
-// latestEntries returns the managed fields entries without duplicates: of entries with the same identity, only the last one
-// is in the result.
+// latestEntries returns the managed fields entries without duplicates: of entries with equal identity, only the last entry is
+// in the result.
 func latestEntries(entries []apply.Entry) []apply.Entry {
 	var latest []apply.Entry
 	for i, e := range entries {

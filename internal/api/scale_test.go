@@ -49,8 +49,8 @@ func TestWithScale(t *testing.T) {
 	}
 }
 
-// randomEntries returns at most 5 random managed fields entries. It draws from only two field managers, so that the entries of
-// an object and of its Scale often have the same identity.
+// randomEntries returns at most 5 random managed fields entries. It uses only two field managers, so that the entries of an
+// object and of its Scale often have the same identity.
 func randomEntries(r *rand.Rand, versions []string) []apply.Entry {
 	sets := []string{
 		`{"f:spec":{"f:replicas":{}}}`, `{"f:spec":{"f:paused":{}}}`, `{"f:spec":{"f:paused":{},"f:replicas":{}}}`,

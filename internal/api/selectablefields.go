@@ -17,13 +17,13 @@ type Field struct {
 	// Otherwise is the path of a second field, whose value is used if the field at Path is absent; nil if there is no second
 	// field.
 	Otherwise []string
-	// Absent is the value that field selectors compare with if the field is absent.
+	// Absent is the value of an absent field in field selectors.
 	Absent string
 }
 
-// StoredField returns the name of the selectable field that the field label name selects. The two names differ for kinds whose
-// objects are stored as another kind, such as events.k8s.io events, which are stored as core events. For a label that is not
-// selectable it returns Kubernetes' error.
+// StoredField returns the name of the selectable field that the field label name selects. The field has another name for
+// kinds whose objects are stored as another kind, such as events.k8s.io events, which are stored as core events. For a label
+// that is not selectable it returns Kubernetes' error.
 func (k *Kind) StoredField(name string) (string, error) {
 	if stored, ok := k.FieldAliases[name]; ok {
 		return stored, nil

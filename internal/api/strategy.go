@@ -140,8 +140,8 @@ func (k *Kind) setSubresourceStep(subresource, name string) bool {
 	return slices.Contains(k.Subresources, subresource) && prepareSteps[name] != nil
 }
 
-// Prepare returns obj in the form in which a write at endpoint stores it: with reset fields restored, with the fields that the
-// server sets, and with its generation. The live object, which is absent on create, and the object are at the storage version,
+// Prepare returns obj as a write at endpoint stores it: with reset fields restored, with the fields that the server sets, and
+// with the next generation. The live object, which is absent on create, and the object are at the storage version,
 // normalized, and without managedFields; the object has a name, and on create a uid. No field manager owns the fields that
 // Prepare sets, because the apply engine computes managedFields before Prepare runs.
 func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) document.Value {
@@ -164,7 +164,7 @@ func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) docum
 
 // Preparer is implemented by a Definition that sets fields of its objects before they are stored.
 type Preparer interface {
-	// Prepare returns obj, whose reset fields have been restored, with the fields that the definition sets. The live object is
+	// Prepare returns obj, whose reset fields are restored already, with the fields that the server sets. The live object is
 	// absent on create.
 	Prepare(endpoint string, obj, live document.Value) document.Value
 }
@@ -262,7 +262,7 @@ func preparePersistentVolumeForCreate(obj, _ document.Value, w Write) document.V
 }
 
 // preparePersistentVolumeStatus sets status.lastPhaseTransitionTime: to the time of the request if the phase changes, and to
-// its value in the live object if the phase does not change. A time in the request that differs from that of the live object
+// its value in the live object if the phase does not change. A time in the request that differs from the live object's time
 // takes precedence.
 func preparePersistentVolumeStatus(obj, live document.Value, w Write) document.Value {
 	then, value := live.Lookup("status", "lastPhaseTransitionTime"), obj.Lookup("status", "lastPhaseTransitionTime")

@@ -16,7 +16,7 @@ func prepareDeviceTaintRule(obj, live document.Value, w Write) document.Value {
 	return put(obj, timestamp(w.Time), "spec", "taint", "timeAdded")
 }
 
-// equalTimes reports whether two timestamps denote the same second; absent, null and empty ones are equal.
+// equalTimes reports whether two timestamps denote the same second; absent, null and empty timestamps are equal.
 func equalTimes(a, b document.Value) bool {
 	at, aErr := time.Parse(time.RFC3339, a.Text())
 	bt, bErr := time.Parse(time.RFC3339, b.Text())

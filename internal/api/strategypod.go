@@ -130,9 +130,9 @@ func hasObservedGeneration(v document.Value) bool {
 // follows it.
 const appArmorAnnotation = "container.apparmor.security.beta.kubernetes.io/"
 
-// setAppArmorProfiles sets securityContext.appArmorProfile of each container from the container's legacy annotation, unless the
-// container has an appArmorProfile, or the pod's securityContext has the profile that the annotation describes. Windows pods
-// are not changed.
+// setAppArmorProfiles sets securityContext.appArmorProfile of each container from the container's legacy annotation, unless
+// the container has an appArmorProfile, or the profile of the pod's securityContext equals the annotation's. Windows pods are
+// not changed.
 func setAppArmorProfiles(obj document.Value) document.Value {
 	annotations, spec := obj.Lookup("metadata", "annotations"), obj.Get("spec")
 	if annotations.Len() == 0 || spec.Lookup("os", "name").Text() == "windows" {

@@ -42,8 +42,8 @@ func prepareSigningRequestForCreate(obj, _ document.Value, w Write) document.Val
 }
 
 // restoreApprovalConditions restores the Approved and Denied conditions from the live object, because only the approval
-// subresource can change them. If the number of Approved or of Denied conditions has changed, it does not restore those
-// conditions; validation rejects the change.
+// subresource can change them. If the number of conditions of one of these types has changed, it does not restore them, and
+// validation rejects the change.
 func restoreApprovalConditions(obj, live document.Value) document.Value {
 	for _, decision := range []string{"Approved", "Denied"} {
 		then := conditionsOf(live, decision)

@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// Traits are the deviations of a kind from the usual behaviour of update and delete, all off by default. traitNames maps
-// their names in kind files to the fields.
+// Traits are settings of a kind for update and delete, all off by default. traitNames maps their names in kind files to the
+// fields.
 type Traits struct {
 	// AllowCreateOnUpdate makes PUT create an object that does not exist.
 	AllowCreateOnUpdate bool

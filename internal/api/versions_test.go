@@ -108,7 +108,7 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-// TestEngineOptionsAreIndependent checks that engines of a kind do not share options.
+// TestEngineOptionsAreIndependent checks that apply engines of a kind do not share options.
 func TestEngineOptionsAreIndependent(t *testing.T) {
 	k := builtin(t, "horizontalpodautoscalers.autoscaling")
 	config := parse(t, `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, spec: {minReplicas: {k8s_io__value: unset}}}`)

@@ -9,9 +9,9 @@ import (
 // ErrReplaced reports that the kind has been replaced or removed. The caller must look up the kind in the Register again.
 var ErrReplaced = errors.New("the kind was replaced")
 
-// WriteGate controls writes to a kind that can be replaced, such as a custom resource whose definition changes. It counts
-// active writers, can block new writers for a while, and can be closed, which rejects new writers and waits for the active
-// ones. A nil gate admits all writers. Safe for concurrent use.
+// WriteGate controls writes to a kind that can be replaced, such as a custom resource whose CustomResourceDefinition changes.
+// It counts active writers, can block new writers until they are released, and can be closed: then it rejects new writers and
+// waits for active writers. A nil gate admits all writers. It is safe for concurrent use.
 type WriteGate struct {
 	mu sync.Mutex
 	// writers is the number of active writers. idle is signaled when writers drops to 0.
@@ -32,9 +32,9 @@ func NewWriteGate() *WriteGate {
 	return u
 }
 
-// Enter registers a writer, which must call Leave if Enter returns nil. While the gate is blocked, Enter waits. gone may be
-// nil; if it is not, it returns a channel that is closed when the client disconnects. Enter returns ErrReplaced if the gate is
-// closed, ctx.Err() if ctx is done while Enter waits, and context.Canceled if the client disconnects while Enter waits.
+// Enter registers a writer, which must call Leave if Enter returns nil. While the gate is blocked, Enter waits. gone returns
+// a channel that is closed when the client disconnects; it may be nil. Enter returns ErrReplaced if the gate is closed,
+// ctx.Err() if ctx is done while Enter waits, and context.Canceled if the client disconnects while Enter waits.
 func (g *WriteGate) Enter(ctx context.Context, gone func() <-chan struct{}) error {
 	if g == nil {
 		return nil
@@ -86,8 +86,8 @@ func (g *WriteGate) Leave() {
 	}
 }
 
-// Block makes Enter wait until release is called, which may be called more than once. The caller must ensure that there are no
-// active writers and that the gate is not blocked when it calls Block.
+// Block makes Enter wait until release is called. release may be called more than once. When Block is called, there must be
+// no active writers, and the gate must not be blocked.
 func (g *WriteGate) Block() (release func()) {
 	blocked := make(chan struct{})
 	g.mu.Lock()

@@ -25,8 +25,8 @@ func checkAutoscalerMetrics(c *checker, scaler, _ document.Value) {
 	c.forbidden(zeroReplicasDetail, "spec", "metrics")
 }
 
-// autoscalerMetrics returns spec.metrics of autoscaling/v2. An autoscaler at autoscaling/v1 has the metrics that are not of CPU
-// in an annotation.
+// autoscalerMetrics returns spec.metrics of autoscaling/v2. At autoscaling/v1, an annotation contains the metrics other than
+// CPU utilization.
 func autoscalerMetrics(scaler document.Value) document.Value {
 	text := scaler.Lookup("metadata", "annotations", "autoscaling.alpha.kubernetes.io/metrics").Text()
 	if scaler.Get("apiVersion").Text() != "autoscaling/v1" || text == "" {

@@ -27,7 +27,7 @@ type statement struct {
 	then, otherwise []statement
 }
 
-// check validates a value and adds its errors to c. old is the value before the update; absent on create. It returns false to
+// check validates a value and adds the errors to c. old is the value before the update; absent on create. It returns false to
 // skip the remaining checks of the statement.
 type check func(c *checker, value, old document.Value) bool
 
@@ -40,7 +40,7 @@ type ruleCondition struct {
 	test   func(c *checker, v document.Value) bool
 }
 
-// run runs the statements of b on value. If they add an error, run records value in invalidValues.
+// run runs the statements of b on value. If a statement adds an error, run records value in invalidValues.
 func (c *checker) run(b *block, value, old document.Value) {
 	before := len(c.errs)
 	c.scopes = append(c.scopes, scope{b, value, old})
@@ -91,8 +91,8 @@ func (c *checker) evaluate(cond *ruleCondition, value, old document.Value) bool 
 	return cond.test(c, value)
 }
 
-// walk runs the checks of s on every value that rest, the remaining steps of the path of s, selects inside current. old is the
-// value before the update at the path of current.
+// walk runs the checks of s on every value inside current that rest, the remaining steps of the path of s, selects. old is
+// the value before the update at the path of current.
 func (c *checker) walk(s *statement, rest []step, current, old document.Value) {
 	if len(rest) == 0 {
 		c.runChecks(s.checks, current, old)

@@ -59,8 +59,8 @@ func (c *checker) checkRequestPolicy(policy document.Value, maximum resource.Qua
 // maxRequestValues is the maximum number of items of validValues.
 const maxRequestValues = 10
 
-// checkRequestValues requires that validValues are distinct quantities in ascending order, that none exceeds maximum, the value
-// of the capacity, and that the default is one of them.
+// checkRequestValues requires that validValues are distinct quantities in ascending order, that no quantity exceeds maximum,
+// the value of the capacity, and that validValues contains the default.
 func (c *checker) checkRequestValues(list document.Value, defaultQuantity, maximum resource.Quantity) {
 	values := make([]resource.Quantity, list.Len())
 	for i, v := range list.Items() {

@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// rulebook holds the compiled validation rules and warnings of all built-in kinds. Most maps are keyed by the type of a kind
-// at one version.
+// rulebook holds the compiled validation rules and warnings of all built-in kinds. The keys of most maps are the type of a
+// kind at one version.
 type rulebook struct {
 	kinds                    map[*Type]*block
 	subresources             map[string]map[*Type]*block // subresources maps the name of a subresource to its validation rules.
@@ -116,8 +116,8 @@ type rulePart struct {
 	alwaysPresent bool
 }
 
-// ruleParts returns the sections that a kind can have, depending on its subresources. alwaysPresent is set for the validation of
-// the kind and of its status.
+// ruleParts returns the sections that the kind d can have, which depend on its subresources. alwaysPresent is set for the
+// validation of the kind and of its status.
 func (book *rulebook) ruleParts(d *kinds.Declaration) []rulePart {
 	all := []rulePart{
 		{kinds.Validation, book.kinds, true},
@@ -147,7 +147,7 @@ func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err 
 			if i < 0 && !part.alwaysPresent {
 				continue
 			}
-			// The name allows a rule of a shared type to test which kind the rule is used in.
+			// Rules of shared types can test the name, to apply only to some kinds.
 			b := &block{name: name, namespaced: d.Property("scope").Value == "namespaced"}
 			b.review = slices.Contains(d.Property("traits").Words(), kinds.Review)
 			part.blocks[t] = b
@@ -200,8 +200,8 @@ func (e *lineError) Error() string { return fmt.Sprintf("%d: %v", e.number, e.er
 
 func (e *lineError) Unwrap() error { return e.err }
 
-// parseConditional parses an if statement: the condition in l, and the indented statements below it and below else, which lines
-// begins with. rest contains the lines that follow.
+// parseConditional parses an if statement: the condition in l, and the indented statements below it and below else, at the
+// beginning of lines. rest contains the lines that follow.
 func (book *rulebook) parseConditional(b *block, l line, lines []line) (s statement, rest []line, err error) {
 	if s.condition, err = book.parseCondition(l.words[1:]); err != nil {
 		return s, nil, err

@@ -142,8 +142,8 @@ func parseDetail(args []string, defaultDetail string) (string, error) {
 	return "", fmt.Errorf("expected at most one detail, received %q", args)
 }
 
-// isSetByClient reports whether a value is set. An empty list or string counts as not set, because Kubernetes' Go types do
-// not distinguish it from an absent value.
+// isSetByClient reports whether a value is set. An empty list or string counts as not set, because Go decodes it like an
+// absent value.
 func isSetByClient(v document.Value) bool {
 	switch v.Kind() {
 	case document.Absent, document.Null:

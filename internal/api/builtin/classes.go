@@ -40,7 +40,7 @@ func checkPriorityValue(c *checker, class, _ document.Value) {
 	}
 }
 
-// checkOverhead validates overhead.podFixed of a RuntimeClass like the resource limits of a container.
+// checkOverhead validates overhead.podFixed of a RuntimeClass with the rules for the resource limits of a container.
 func checkOverhead(c *checker, o, _ document.Value) {
 	fixed := o.Get("podFixed")
 	if !isAbsentOrNull(fixed) {

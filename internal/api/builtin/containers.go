@@ -33,7 +33,7 @@ func checkEnvSources(c *checker, valueFrom, _ document.Value) {
 
 func checkEnvFromSources(c *checker, source, _ document.Value) {
 	item := c.path[len(c.path)-1]
-	c.pop() // kube-apiserver reports the error at the list
+	c.pop() // kube-apiserver reports the error at the path of the list
 	switch countPresent(source, "configMapRef", "secretRef") {
 	case 0:
 		c.invalid("", "must specify one of: `configMapRef` or `secretRef`")
@@ -43,7 +43,7 @@ func checkEnvFromSources(c *checker, source, _ document.Value) {
 	c.path = append(c.path, item)
 }
 
-// References of the downward API. Each list is in the order in which kube-apiserver's errors show it.
+// References of the downward API. Each list is in the order of kube-apiserver's errors.
 var (
 	// fieldsForEnv are the field paths that environment variables can reference.
 	fieldsForEnv = []string{

@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// contextChecks returns the factories of the checks that depend on other fields, and of variants of the checks in valueChecks
-// that report other errors.
+// contextChecks returns the factories of checks that depend on other fields, and of variants of valueChecks with different
+// errors.
 func contextChecks() map[string]checkFactory {
 	return map[string]checkFactory{
 		"unsupported":   makeUnsupported,
@@ -69,8 +69,8 @@ func contextChecks() map[string]checkFactory {
 func (c *checker) innermostValue() document.Value { return c.scopes[len(c.scopes)-1].value }
 
 // makeUnion returns a check that requires exactly one of several fields. The arguments are the error detail for more than one
-// field, the error detail for none, and the members (see parseUnionMember). Only the first member that is set is validated,
-// except for members marked with always.
+// field, the error detail for no field, and the members (see parseUnionMember). Only the first member that is set is
+// validated, except for members marked with always.
 func (book *rulebook) makeUnion(args []string) (check, error) {
 	if len(args) < 3 {
 		return nil, fmt.Errorf("expected the error details for more than one and for none, and fields")
@@ -159,8 +159,8 @@ func makeNotEqual(args []string) (check, error) {
 	}, nil
 }
 
-// makeFrozenExcept returns a check that forbids updates of a struct's fields, except of the fields that its arguments name. The
-// arguments are the error detail and the fields that may change.
+// makeFrozenExcept returns a check that forbids updates of a struct's fields, with exceptions. The arguments are the error
+// detail and the fields that may change.
 func makeFrozenExcept(args []string) (check, error) {
 	if len(args) < 2 {
 		return nil, fmt.Errorf("expected the error detail and fields")

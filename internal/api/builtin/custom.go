@@ -8,8 +8,8 @@ import (
 )
 
 // CheckMetadata returns the errors of the metadata of a custom resource; old is the object before an update, or absent on
-// create. kube-apiserver checks the metadata of an update twice: general contains the errors of its checks for objects of all
-// kinds, custom the errors of its checks for custom resources.
+// create. kube-apiserver checks the metadata of an update twice: general contains the errors of the checks for objects of all
+// kinds, custom those of the checks for custom resources.
 func CheckMetadata(obj, old document.Value, namespaced bool) (general, custom field.ErrorList) {
 	c := checkers.Get().(*checker)
 	c.namespaced, c.updating = namespaced, !isAbsentOrNull(old)

@@ -11,15 +11,16 @@ import (
 // defaults holds the defaulting rules of a type, and properties that are derived from them.
 type defaults struct {
 	rules []rule
-	// fieldsToDefault are the fields of a struct that Go always encodes, and those whose types have defaults, sorted by name.
+	// fieldsToDefault are the fields of a struct that Go always encodes, and the fields whose types have defaults, sorted by
+	// name.
 	fieldsToDefault []*Field
 	// noDefaults reports whether defaulting never changes values of the type.
 	noDefaults bool
 }
 
 // Default returns the document in which unset fields have kube-apiserver's defaults, and fields without omitempty, which Go
-// always encodes, have at least their zero values. Set fields change only if a kind file declares it. The document must be a
-// result of Decode.
+// always encodes, have at least their zero values. A field that is set changes only if a kind file has a rule for it. The
+// document must be a result of Decode.
 func (t *Type) Default(doc document.Value) document.Value {
 	if t.noDefaults {
 		return doc
@@ -46,7 +47,8 @@ func (t *Type) DefaultChanged(doc, defaulted document.Value) document.Value {
 type defaulter struct {
 	b      fastdoc.Builder
 	update structUpdate
-	// defaulted is a document that has defaults already, whose top-level fields need not be visited; absent if there is none.
+	// defaulted is a document with defaults. Top-level fields that are identical in defaulted are not visited. It is absent if
+	// there is none.
 	defaulted document.Value
 }
 

@@ -37,7 +37,7 @@ type rule struct {
 	step        func(*structUpdate)
 }
 
-// path is the path from a struct to a field inside it.
+// path is the path from a struct to a field inside the struct.
 type path struct {
 	names   []pathElement
 	sibling bool // sibling makes the path start at the struct that contains the rule's target.

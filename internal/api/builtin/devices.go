@@ -30,9 +30,9 @@ func deviceChecks() map[string]func(c *checker, value, old document.Value) {
 }
 
 // makeItems returns a check of a list, whose arguments are MAX TYPE [KEY]. If the list has more than MAX items (-1 for no
-// limit), the check reports only that error. If it has at most MAX items, the check validates each item with the rules of the
-// block TYPE, and then rejects items with duplicate keys. KEY is a field, a dot for the item itself, or device for the fields
-// that identify a device.
+// limit), the check reports only this error. Otherwise it validates each item with the rules of the block TYPE, and then
+// rejects items with duplicate keys. KEY is a field, a dot for the item itself, or device for the fields that identify a
+// device.
 func (book *rulebook) makeItems(args []string) (check, error) {
 	if len(args) != 2 && len(args) != 3 || book.blocks[args[1]] == nil {
 		return nil, fmt.Errorf("expected MAX TYPE [KEY], received %q", args)
@@ -127,7 +127,7 @@ func isRequested(requests document.Value, segments []string) bool {
 }
 
 // checkDeviceExpression rejects an empty CEL expression with the message of Kubernetes' CEL compiler. It does not compile
-// expressions that are not empty, and so does not find their errors.
+// other expressions, so it does not find their errors.
 func checkDeviceExpression(c *checker, value, _ document.Value) {
 	if value.Text() == "" {
 		c.invalid("", "compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting "+

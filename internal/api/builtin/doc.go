@@ -26,7 +26,7 @@
 // Effects of Kubernetes' conversion between versioned and internal types count as defaults: a pod's serviceAccount is
 // set from serviceAccountName, a Secret's stringData is moved to data.
 //
-// [Type.Default] applies the defaults. [OneOfs.Clashes] finds unions of which an applier and other field managers have set
+// [Type.Default] applies the defaults. [OneOfs.Clashes] finds unions of which an apply and other field managers have set
 // different members. [Type.Validate] and [Type.ValidateSubresource] return the same errors as kube-apiserver, and
 // [Type.Warnings], [Type.StatusWarnings] and [Type.RequestWarnings] the same warnings. Checks that the language of kind files
 // cannot express are Go functions, which gochecks.go lists.

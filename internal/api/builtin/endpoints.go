@@ -40,8 +40,7 @@ func (c *checker) checkReachable(address string) {
 	}
 }
 
-// checkSliceEndpoints validates the endpoints of an EndpointSlice. It skips the validation if an update does not change any of
-// them.
+// checkSliceEndpoints validates the endpoints of an EndpointSlice. It skips the validation if an update changes no endpoint.
 func checkSliceEndpoints(c *checker, endpoints, _ document.Value) {
 	before := len(c.errs)
 	if endpoints.Len() > maxEndpoints {

@@ -83,7 +83,7 @@ func (d *decoder) describe(t *Type, v document.Value) string {
 	return text
 }
 
-// jsonKind returns the JSON type of a value as errors of encoding/json call it.
+// jsonKind returns the name of a value's JSON type in errors of encoding/json.
 func jsonKind(v document.Value) string {
 	switch v.Kind() {
 	case document.Map:
@@ -104,8 +104,8 @@ type pathStep struct {
 	field  *Field // field is nil unless the parent is a struct.
 }
 
-// goPath returns the path of the current value as errors of encoding/json show it: the name of the innermost Go struct, and
-// the field names from the root, without list items and map keys.
+// goPath returns the path of the current value in errors of encoding/json: the name of the innermost Go struct, and the field
+// names from the root, without list items and map keys.
 func (d *decoder) goPath() (structName, fields string) {
 	var names []string
 	for _, p := range d.path {

@@ -9,8 +9,7 @@ import (
 // jsonValue is the BadValue of a field.Error whose message shows a list or map as JSON.
 type jsonValue struct{ value document.Value }
 
-// MarshalJSON implements json.Marshaler. It is called only when the error is formatted, so errors that are not formatted cost
-// nothing.
+// MarshalJSON implements json.Marshaler. It is called only when the error is formatted.
 func (v jsonValue) MarshalJSON() ([]byte, error) { return []byte(v.value.JSON()), nil }
 
 // errorValue converts v to a BadValue of a field.Error for which the error's message equals that of kube-apiserver.

@@ -55,8 +55,8 @@ func checkAnnotationExpression(c *checker, text string) {
 	c.addCompilationError(result.Error, text, "valueExpression")
 }
 
-// checkVariableExpression reports the compilation errors of a policy's variable, and makes the variable available to the
-// expressions that are compiled after it.
+// checkVariableExpression reports the compilation errors of a policy's variable, and makes the variable available to later
+// expressions.
 func checkVariableExpression(c *checker, value, _ document.Value) {
 	composed, ok := c.compiler().(*cel.CompositedCompiler)
 	if !ok {
@@ -89,8 +89,8 @@ func (c *checker) hasParams() bool {
 	return !isAbsentOrNull(c.scopes[0].value.Lookup("spec", "paramKind"))
 }
 
-// environment returns the CEL environment type for the expression text. Expressions that the live object already contains may
-// use features that are forbidden in new expressions, because older servers of the cluster do not support them.
+// environment returns the CEL environment type for the expression text. New expressions must not use features that older
+// servers of the cluster do not support; expressions that the live object contains already may.
 func (c *checker) environment(text string) environment.Type {
 	if containsString(c.scopes[0].old, text) {
 		return environment.StoredExpressions

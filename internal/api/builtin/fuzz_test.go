@@ -33,7 +33,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestConcurrentDecode checks that decoding and defaulting are safe for concurrent use; it is meant for the race detector.
+// TestConcurrentDecode checks that decoding and defaulting are safe for concurrent use; run it with the race detector.
 func TestConcurrentDecode(t *testing.T) {
 	of, doc := deployment(t)
 	want := of.Default(doc).JSON()

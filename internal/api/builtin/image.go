@@ -21,8 +21,8 @@ func hasLatestTag(image string) bool {
 	return isRepository(rest) && (!hasDigest || isDigest(digest)) && !isIdentifier(image)
 }
 
-// isRepository reports whether a string is a valid repository: an optional domain and a path. A first component that is not
-// a valid domain can be a valid component of the path.
+// isRepository reports whether a string is a valid repository: an optional domain and a path. The first component is either a
+// domain or a component of the path.
 func isRepository(text string) bool {
 	domain, rest, found := strings.Cut(text, "/")
 	switch {
@@ -46,7 +46,7 @@ func isRepository(text string) bool {
 	return true
 }
 
-// isDomain reports whether the first component of a repository is meant as a domain instead of a component of the path.
+// isDomain reports whether the first component of a repository is a domain instead of a component of the path.
 func isDomain(text string) bool {
 	return strings.ContainsAny(text, ".:") || text == "localhost" || strings.ToLower(text) != text
 }

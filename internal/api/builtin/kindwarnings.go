@@ -51,8 +51,8 @@ func warnLowerCaseDriver(c *checker, driver, _ document.Value) {
 
 // Kubernetes warns about an indexed Job that exceeds both limits, because the status of the Job may become too large.
 const (
-	manyCompletionsWarning = 100_000 // manyCompletionsWarning is the number of completions above which there may be a warning.
-	manyParallelWarning    = 10_000  // manyParallelWarning is the parallelism above which there may be a warning.
+	manyCompletionsWarning = 100_000 // manyCompletionsWarning is the number of completions that must be exceeded.
+	manyParallelWarning    = 10_000  // manyParallelWarning is the parallelism that must be exceeded.
 )
 
 func warnManyIndexes(c *checker, spec, _ document.Value) {

@@ -78,8 +78,7 @@ func (c *checker) checkLimitNames(limit document.Value, kind string, lists ...st
 	}
 }
 
-// resourceLimit holds the quantities of a LimitRange item for one resource. It is nil for quantities that the item does not
-// set.
+// resourceLimit holds the quantities of a LimitRange item for one resource. A quantity that the item does not set is nil.
 type resourceLimit struct {
 	c                                         *checker
 	resource                                  string

@@ -22,8 +22,8 @@ func makeAlone(args []string) (check, error) {
 	}, nil
 }
 
-// makeNotBoth returns a check that rejects a list that contains two strings that exclude each other. The arguments are the
-// strings and the error detail.
+// makeNotBoth returns a check that rejects a list that contains both of two strings. The arguments are the strings and the
+// error detail.
 func makeNotBoth(args []string) (check, error) {
 	if len(args) != 3 {
 		return nil, fmt.Errorf("expected two strings and the error detail, received %q", args)

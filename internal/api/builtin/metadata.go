@@ -27,7 +27,7 @@ var nameFormats = map[string]nameFormat{
 	"dns-label":     {formats["dns-label"], prefixFormat("dns-label"), false},
 	"dns-subdomain": {formats["dns-subdomain"], prefixFormat("dns-subdomain"), false},
 	"dns1035-label": {formats["dns1035-label"], prefixFormat("dns1035-label"), false},
-	// The prefix is not validated, because kube-apiserver validates only the whole name of kinds with this format.
+	// The prefix is not validated: for kinds with this format, kube-apiserver validates only the whole name.
 	"whole-dns-subdomain": {format{isDNSSubdomain, content.IsDNS1123Subdomain}, format{accepts: anyText}, false},
 	"path-segment":        {pathSegment, pathSegment, false},
 	"any":                 {format{accepts: anyText}, format{accepts: anyText}, false},
@@ -244,8 +244,8 @@ func isQualifiedFinalizer(name string) bool {
 	return strings.Contains(name, "/")
 }
 
-// checkManagedFields validates managed fields entries. It skips unparsed entries: these are the entries of the live object,
-// which were validated when they were written.
+// checkManagedFields validates managed fields entries. It skips unparsed entries, which come from the live object and were
+// validated when they were written.
 func (c *checker) checkManagedFields(entries document.Value) {
 	if fastdoc.IsUnparsed(entries) {
 		return

@@ -16,8 +16,8 @@ func checkResourceVersion(c *checker, value, _ document.Value) {
 	}
 }
 
-// checkMigrationConditions requires that the conditions Succeeded and Failed of a StorageVersionMigration are not both true, and that
-// neither is true no more.
+// checkMigrationConditions requires that the conditions Succeeded and Failed of a StorageVersionMigration are not both true,
+// and that a true condition remains true.
 func checkMigrationConditions(c *checker, _, _ document.Value) {
 	now, old := c.scopes[0].value.Lookup("status", "conditions"), c.scopes[0].old.Lookup("status", "conditions")
 	succeeded, failed := isTrue(now, "Succeeded"), isTrue(now, "Failed")

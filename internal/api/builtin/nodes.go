@@ -91,7 +91,7 @@ func checkNodeAmounts(c *checker, list, _ document.Value) {
 	}
 }
 
-// cidrsOf returns the pod CIDRs in the spec of a node. If podCIDR and podCIDRs contradict each other, podCIDR is used.
+// cidrsOf returns the pod CIDRs in the spec of a node. If podCIDR and podCIDRs differ, podCIDR takes precedence.
 func cidrsOf(spec document.Value) []string {
 	first, all := spec.Get("podCIDR").Text(), stringItems(spec.Get("podCIDRs"))
 	if first != "" && (len(all) == 0 || all[0] != first) {

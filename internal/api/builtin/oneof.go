@@ -88,7 +88,8 @@ func (o *oneOf) hasMember(name string) bool {
 }
 
 // OneOfs holds the unions of a struct, and of the structs inside it, of which different field managers can own different
-// members. It is compiled so that Clashes visits only the fields that lead to unions. Nil means that there are none.
+// members. It contains only the fields on the paths to unions, so that Clashes visits no other fields. Nil means that there
+// are no unions.
 type OneOfs struct {
 	local  []oneOf        // local contains the unions of the struct itself.
 	nested []nestedOneOfs // nested contains the fields with unions inside them, sorted by name.
@@ -101,8 +102,8 @@ type nestedOneOfs struct {
 	in   *OneOfs
 }
 
-// OneOfs returns the unions of a type. Unions inside atomic values of the topology are omitted, because one field manager owns
-// all their members.
+// OneOfs returns the unions of a type. Unions inside atomic values of the topology are omitted, because an atomic value, with
+// all members of its unions, is owned as a whole.
 func (t *Type) OneOfs(topology *schema.Type) *OneOfs {
 	c := oneOfCompiler{declared: builtinOneOfs(), known: map[mergedType]*OneOfs{}}
 	return c.compile(t, topology)
@@ -156,12 +157,12 @@ type Clash struct {
 	// Applied is the field that the apply configuration sets. Sibling is the field that was set before the apply and conflicts
 	// with Applied.
 	Applied, Sibling string
-	// Discriminator is the discriminator of the union; "" if there is none. It equals Applied or Sibling. The member is
-	// allowed only if the discriminator has the value Value.
+	// Discriminator is the discriminator of the union; "" if there is none. It equals Applied or Sibling; the other of these two
+	// fields is a member that is allowed only if the discriminator is Value.
 	Discriminator, Value string
 }
 
-// Clashes returns the unions of which config, an apply configuration, sets a member while merged, the merged object, contains
+// Clashes returns the unions of which config, an apply configuration, sets a member, and merged, the merged object, contains
 // another member that config does not set.
 func (o *OneOfs) Clashes(config, merged document.Value) []Clash {
 	var w clashWalker
@@ -237,7 +238,7 @@ func keysElement(keys []schema.Key, item document.Value) fieldset.Element {
 	return fieldset.KeyElement(fields...)
 }
 
-// addClashes adds a clash for each member of the union set that merged contains and config does not, if config contains another
+// addClashes adds a clash for each member of the union set that is in merged and not in config, if config contains another
 // member.
 func (w *clashWalker) addClashes(set *oneOf, config, merged document.Value) {
 	if set.discriminator != "" {

@@ -81,8 +81,8 @@ func topologyOfKind(t testing.TB, name string) *schema.Type {
 	return topology
 }
 
-// TestOneOfsCanClash checks that each declared union is used in a place where several field managers can own its members,
-// because other declarations have no effect.
+// TestOneOfsCanClash checks that several field managers can own members of each declared union; a declaration of any other
+// union has no effect.
 func TestOneOfsCanClash(t *testing.T) {
 	found := map[string]bool{}
 	for _, kind := range api.Builtin() {
@@ -129,7 +129,7 @@ func TestInvalidOneOfs(t *testing.T) {
 	}
 }
 
-// BenchmarkClashes measures the time of Clashes without clashes, which every apply to an existing object calls.
+// BenchmarkClashes measures Clashes without clashes. Every apply to an existing object calls Clashes.
 func BenchmarkClashes(b *testing.B) {
 	oneOfs := mustType(b, "apps.v1.Deployment").OneOfs(topologyOfKind(b, "apps.v1.Deployment"))
 	config := parseYAML(b, `{metadata: {name: web, labels: {app: web}}, spec: {replicas: 3, selector: {matchLabels: {app: web}}, template: {spec: {

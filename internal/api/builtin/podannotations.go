@@ -148,7 +148,7 @@ func isDeletionCost(text string) bool {
 	return err == nil
 }
 
-// checkPodProfiles rejects seccomp and AppArmor profiles of a pod and its containers that differ from those in legacy
+// checkPodProfiles rejects seccomp and AppArmor profiles of a pod and its containers that differ from the profiles in legacy
 // annotations.
 func checkPodProfiles(c *checker, pod, _ document.Value) {
 	annotations, spec := pod.Lookup("metadata", "annotations"), pod.Get("spec")

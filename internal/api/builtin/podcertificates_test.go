@@ -20,7 +20,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// issuer issues the certificates of a test. Its certificates are valid from now, truncated to seconds.
+// issuer issues the certificates of a test. The certificates are valid from now, which is truncated to seconds.
 type issuer struct {
 	t       *testing.T
 	public  ed25519.PublicKey
@@ -86,7 +86,7 @@ func errorText(errs field.ErrorList) string {
 }
 
 // TestIssuedCertificate checks the status with which a signer issues a certificate. The recorded results of kube-apiserver
-// contain no valid one, because the certificate must be valid from the time of the request.
+// contain no such status, because the certificate must be valid from the time of the request.
 func TestIssuedCertificate(t *testing.T) {
 	i := newIssuer(t)
 	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -23,11 +23,13 @@ const (
 	minLifetime = time.Hour
 	// maxClockSkew is the maximum difference between the start of an issued certificate's validity and the server's time.
 	maxClockSkew = 5 * time.Minute
-	// refreshMargin is the minimum time between the start of the validity and the refresh, and between the refresh and the end.
+	// refreshMargin is the minimum time between the start of the validity and the refresh, and between the refresh and the end
+	// of the validity.
 	refreshMargin = 10 * time.Minute
 )
 
-// podCertificateDecisions are the conditions with which a signer answers a PodCertificateRequest; a request has at most one.
+// podCertificateDecisions are the condition types with which a signer completes a PodCertificateRequest; a request has at
+// most one of these conditions.
 var podCertificateDecisions = []string{"Issued", "Denied", "Failed"}
 
 // checkPodCertificateStatus validates an update of a PodCertificateRequest's status. The status changes once, when the signer issues

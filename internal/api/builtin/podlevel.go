@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api/podresources"
 )
 
-// checkSufficientResources rejects pod-level requests and huge page limits that are less than the containers need, and container
-// limits that exceed the pod-level limits.
+// checkSufficientResources rejects pod-level requests and huge page limits that are less than the total of the containers,
+// and container limits that exceed the pod-level limits.
 func (c *checker) checkSufficientResources(whole document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	for _, list := range []string{"requests", "limits"} {

@@ -9,8 +9,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// statusLists pairs each list of container statuses in a pod's status with the list of containers in its spec. The name of the
-// list in the spec is "" for ephemeral containers, to which checks of restart policies and resources do not apply.
+// statusLists pairs each list of container statuses in a pod's status with the list of containers in its spec. The name of
+// the list in the spec is "" for ephemeral containers, because the checks of restart policies and resources do not apply to
+// them.
 var statusLists = [...][2]string{{"containerStatuses", "containers"}, {"initContainerStatuses", "initContainers"}, {"ephemeralContainerStatuses", ""}}
 
 // checkPodAnnotationsUpdate validates the annotations of a pod in an update of its status.

@@ -68,7 +68,7 @@ func checkPodResize(c *checker, pod, oldPod document.Value) {
 	c.checkSameOrder(spec, old, "containers")
 	c.checkSameOrder(spec, old, "initContainers")
 	if len(c.errs) > errs {
-		return // the checks below compare containers by index, which requires the same order
+		return // the following checks compare containers by index
 	}
 	c.checkKeptResources(spec, old, "initContainers")
 	c.checkKeptResources(spec, old, "containers")
@@ -85,8 +85,8 @@ func checkPodResize(c *checker, pod, oldPod document.Value) {
 
 const onlyCPUAndMemory = "only cpu and memory resources are mutable"
 
-// supportsResize reports whether the kubelet on the pod's node supports resize. Such a kubelet reports the resources of
-// running containers in the pod's status.
+// supportsResize reports whether the kubelet on the pod's node supports resize: the pod's status then contains the resources
+// of running containers.
 func supportsResize(pod document.Value) bool {
 	for _, status := range pod.Lookup("status", "containerStatuses").Items() {
 		if !isEmpty(status.Lookup("state", "running")) {

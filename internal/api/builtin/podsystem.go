@@ -128,7 +128,7 @@ func (c *checker) checkLabelKeys(name string, keys, selector document.Value) {
 	c.forEachText(name, keys, func(key string) { c.invalidAll(key, formats["qualified-name"].check(key)) })
 }
 
-// checkKeysInSelector rejects keys of matchLabelKeys for which the label selector contains a requirement in addition to the
+// checkKeysInSelector rejects a key of matchLabelKeys if the label selector contains a requirement for the key other than the
 // requirement that the server adds.
 func (c *checker) checkKeysInSelector(keys, selector document.Value) {
 	required := map[string]bool{}

@@ -135,7 +135,7 @@ func (c *checker) checkAddedTolerations(value, old document.Value) {
 
 func (c *checker) checkRemovedGates(value, old document.Value) {
 	c.push("schedulingGates")
-	last := map[string]int{} // maps the name of a new gate to its last index in the list: of several gates with the same name, kube-apiserver reports only the last
+	last := map[string]int{} // the last index of each new gate by name: kube-apiserver reports only the last of several gates with equal names
 	for i, gate := range value.Items() {
 		if name := gate.Get("name").Text(); c.firstIndex(old, "name", name, false) < 0 {
 			last[name] = i

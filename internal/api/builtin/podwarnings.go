@@ -102,7 +102,7 @@ func warnAppArmor(c *checker, pod, _ document.Value) {
 	}
 }
 
-// isFractional reports whether a quantity is not an integer.
+// isFractional reports whether a value is a quantity that is not an integer.
 func isFractional(v document.Value) bool {
 	if text := v.Text(); !strings.ContainsAny(text, ".munpeE") {
 		return false // nearly all quantities are integers

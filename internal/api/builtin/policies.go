@@ -48,8 +48,8 @@ func checkParamKind(c *checker, value, _ document.Value) {
 	}
 }
 
-// checkUnusedPatch rejects the patch of a mutation that is not of its patchType. Like kube-apiserver it reports the name of the field
-// as its value.
+// checkUnusedPatch rejects the patch field of a mutation that its patchType does not select. Like kube-apiserver it reports
+// the name of the field as its value.
 func checkUnusedPatch(c *checker, value, _ document.Value) {
 	if !isSetByClient(value) {
 		return

@@ -10,7 +10,7 @@ import (
 
 // DropEmptied returns a patched object without the lists and maps that the patch has emptied or created empty, because
 // encoding Go structs omits them; fields without omitempty become null. live is the object before the patch. Lists and maps
-// that are empty in the live object, or that the patch itself contains as empty, are retained.
+// that are empty in the live object or in the patch itself are retained.
 func (t *Type) DropEmptied(live, patched, patch document.Value) document.Value {
 	if t.Elem != nil && patched.Kind() == document.List {
 		if HasEmptyContainer(patch) {
@@ -69,8 +69,7 @@ func HasEmptyContainer(patch document.Value) bool {
 }
 
 // isCheckedEmpty reports whether DropEmptied must retain the field name of the type as an empty map. This applies to
-// resources.requests of PersistentVolumeClaims: a claim without requests is rejected in any case, but kube-apiserver reports
-// different errors for an absent field and for an empty field.
+// resources.requests of PersistentVolumeClaims: both an absent and an empty field are rejected, but with different errors.
 func (t *Type) isCheckedEmpty(name string) bool {
 	return name == "requests" && t.Name == "io.k8s.api.core.v1.VolumeResourceRequirements"
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// TestDropEmptied checks that DropEmptied removes lists and maps that a patch has emptied, if Go omits them, and retains those
-// that the patch contains as empty.
+// TestDropEmptied checks that DropEmptied removes lists and maps that a patch has emptied, if Go omits them, and retains
+// lists and maps that are empty in the patch itself.
 func TestDropEmptied(t *testing.T) {
 	for _, test := range []struct{ name, before, after, patch, want string }{
 		{"last label removed", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{}}}`, `{}`, `{"metadata":{}}`},
@@ -61,8 +61,8 @@ func TestDropEmptiedOfClaims(t *testing.T) {
 	}
 }
 
-// TestDropPruned checks that DropPruned removes lists, maps and structs that an apply has emptied, unless the apply
-// configuration contains them as empty, or they were empty before the apply.
+// TestDropPruned checks that DropPruned removes lists, maps and structs that an apply has emptied, unless they are empty in
+// the apply configuration, or were empty before the apply.
 func TestDropPruned(t *testing.T) {
 	topology, ok := api.BuiltinTopology("", "v1", "Pod")
 	if !ok {

@@ -37,8 +37,8 @@ func isScope(text string) bool {
 	return false
 }
 
-// maxScopeErrors is the number of errors after which no further scopes are checked, because each scope can cause an error for
-// each resource.
+// maxScopeErrors is the number of errors after which no further scopes are checked, because there can be an error for each
+// scope and resource.
 const maxScopeErrors = 100
 
 // countInapplicable returns the number of resources in spec.hard of a ResourceQuota to which a scope cannot be applied.

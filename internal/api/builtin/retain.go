@@ -8,9 +8,9 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// RetainUnset returns doc with the unset fields, such as "" and [], of the live object that doc replaces. A client that
-// decodes an object into Go structs and sends it back omits these fields without intending a change. The topology determines
-// which list items match.
+// RetainUnset returns doc with the fields of the live object that have zero values, such as "" and [], and that doc lacks. A
+// client that decodes an object into Go structs and sends it back omits these fields without an intended change. The topology
+// determines which list items match.
 func (t *Type) RetainUnset(doc, live document.Value, topology *schema.Type) document.Value {
 	k := unsetRetainers.Get().(*unsetRetainer)
 	kept := k.retainInValue(t, topology, doc, live)
@@ -94,9 +94,9 @@ func (r *unsetRetainer) retainInValues(t *Type, topology *schema.Map, doc, live 
 	return change.Finish()
 }
 
-// retainInItems returns the list doc, each of whose items has the unset fields of the matching item of live. In lists of type map,
-// items match by their keys. In other lists, items match by index if doc and live have the same length, and do not match if
-// not.
+// retainInItems returns the list doc, each of whose items has the unset fields of the matching item of live. In lists of type
+// map, items match by their keys. In other lists, items match by index if doc and live have equal lengths; otherwise no items
+// match.
 func (r *unsetRetainer) retainInItems(t *Type, topology *schema.List, doc, live document.Value) document.Value {
 	keyed := topology != nil && topology.Relationship == schema.Keyed
 	if !keyed && doc.Len() != live.Len() {

@@ -107,8 +107,8 @@ func (d *decoder) readQuantity(t *Type, v document.Value) (document.Value, error
 	return replaceText(v, q.String()), nil
 }
 
-// Limits of quantities, which kube-apiserver does not have. They are needed because the parser expands exponents to digits:
-// parsing 1e-999999999 takes minutes.
+// Limits of quantities, which kube-apiserver does not have. Without the limits, parsing 1e-999999999 takes minutes, because
+// the parser expands exponents to digits.
 const (
 	maxQuantityLength = 128 // maxQuantityLength is the maximum length of a quantity in bytes.
 	maxExponentDigits = 3   // maxExponentDigits is the maximum number of digits in an exponent, without leading zeros.
@@ -139,7 +139,7 @@ func replaceText(v document.Value, text string) document.Value {
 // isCanonicalQuantity is a fast check that returns true only for quantities in canonical form, and may return false for
 // canonical quantities. It recognizes common quantities: 1 to 5 digits and an optional decimal or binary suffix.
 func isCanonicalQuantity(text string) bool {
-	const maxDigits = 5 // with this number of digits, no suffix exceeds the range of quantities
+	const maxDigits = 5 // at most maxDigits digits with any suffix are in the range of quantities
 	digits, number := 0, 0
 	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
 		number = 10*number + int(text[digits]-'0')

@@ -64,8 +64,8 @@ func checkNewCIDR(c *checker, value, _ document.Value) {
 }
 
 // isInLiveList reports whether the live object's list at the current path contains text. If that list is inside another list,
-// isInLiveList reports whether the spec of the live object contains text anywhere. Like kube-apiserver, callers accept such a
-// text even if it is invalid.
+// isInLiveList reports whether the spec of the live object contains text anywhere. Like kube-apiserver, callers accept an
+// unchanged text even if it is invalid.
 func (c *checker) isInLiveList(text string) bool {
 	if !c.updating {
 		return false

@@ -59,8 +59,8 @@ func hasDuplicateTypes(conditions document.Value) bool {
 	return len(slices.Compact(types)) < conditions.Len()
 }
 
-// checkCertificate requires that status.certificate of a CertificateSigningRequest is valid if an update changes it. It accepts
-// an invalid certificate if the old certificate is invalid, too.
+// checkCertificate requires that status.certificate of a CertificateSigningRequest is valid if an update changes it. An
+// update of an invalid certificate may leave it invalid.
 func checkCertificate(c *checker, value, old document.Value) {
 	if value.Text() == old.Text() || certificateProblem(old.Text()) != nil {
 		return

@@ -42,8 +42,8 @@ func checkDeviceNodes(c *checker, device, _ document.Value) {
 	}
 }
 
-// quotePresentFields returns, in backquotes, those of names whose fields in v are set. "" and false do not count as set; an
-// empty map does.
+// quotePresentFields returns, in backquotes, the names whose fields in v are set. "" and false count as not set, an empty map
+// counts as set.
 func quotePresentFields(v document.Value, names ...string) (quoted []string) {
 	for _, name := range names {
 		if value := v.Get(name); !isAbsentOrNull(value) && (value.Kind() == document.Map || !isEmpty(value)) {
@@ -120,8 +120,7 @@ func checkDeviceAttributes(c *checker, device, _ document.Value) {
 	c.pop()
 }
 
-// shortenKey returns key, an attribute name, in the form in which error paths contain it: "..." replaces the middle of a long
-// name.
+// shortenKey returns key, an attribute name, as in paths of errors: "..." replaces the middle of a long name.
 func shortenKey(key string) string {
 	const (
 		maxLength = 63 + 1 + maxIDLength

@@ -38,7 +38,7 @@ func checkProjectedPaths(c *checker, sources, _ document.Value) {
 	}
 }
 
-// checkFlexOption rejects options of a FlexVolume whose domain is kubernetes.io or k8s.io, which are reserved.
+// checkFlexOption rejects options of a FlexVolume in the reserved domains kubernetes.io and k8s.io.
 func checkFlexOption(c *checker, _, _ document.Value) {
 	domain, _, _ := strings.Cut(c.key(), "/")
 	domain = "." + strings.ToLower(domain)

@@ -53,8 +53,8 @@ func checkTopologies(c *checker, terms, _ document.Value) {
 	}
 }
 
-// checkTopology validates the expressions of a topology term. It returns a string that identifies the term, and is the same for
-// equal terms: a JSON object that maps each key to its values.
+// checkTopology validates the expressions of a topology term. It returns a string that identifies the term, a JSON object
+// that maps each key to its values; the strings of equal terms are equal.
 func (c *checker) checkTopology(expressions document.Value) string {
 	valuesByKey := map[string][]string{}
 	for i, e := range expressions.Items() {
@@ -85,7 +85,8 @@ func (c *checker) checkTopology(expressions document.Value) string {
 	return string(text)
 }
 
-// checkTopologyKeys validates topologyKeys of a driver in a CSINode. Like kube-apiserver, it reports the errors at the driver.
+// checkTopologyKeys validates topologyKeys of a driver in a CSINode. Like kube-apiserver, it reports the errors at the path
+// of the driver.
 func checkTopologyKeys(c *checker, driver, _ document.Value) {
 	keys := driver.Get("topologyKeys")
 	for i, key := range keys.Items() {

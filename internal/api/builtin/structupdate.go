@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// structUpdate is a struct to which defaulting rules are being applied. It collects their changes, so that the struct is copied
-// only once.
+// structUpdate is a struct to which defaulting rules are being applied. It collects the changes of all rules, so that the
+// struct is copied only once.
 type structUpdate struct {
 	b          *fastdoc.Builder
 	v          document.Value

@@ -19,7 +19,7 @@ func checkTrustBundleMeta(c *checker, meta, _ document.Value) {
 	c.checkFinalizerKinds(meta)
 }
 
-// trustBundleNames returns the format of the names of a signer's bundles; of bundles without a signer if signer is "".
+// trustBundleNames returns the format of the names of a signer's bundles; if signer is "", of bundles without a signer.
 func trustBundleNames(signer string) nameFormat {
 	prefix := strings.ReplaceAll(signer, "/", ":") + ":"
 	within := func(f format) format {
@@ -79,7 +79,7 @@ func checkTrustBundle(c *checker, value, _ document.Value) {
 	}
 }
 
-// anchorProblem returns the reason why a PEM block is not a trust anchor; "" if it is one.
+// anchorProblem returns the reason why a PEM block is not a trust anchor; "" if it is a trust anchor.
 func anchorProblem(block *pem.Block) string {
 	if block.Type != "CERTIFICATE" {
 		return "has bad block type: " + block.Type

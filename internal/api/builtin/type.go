@@ -63,8 +63,8 @@ type Field struct {
 	Type *Type
 	// Always reports whether Go encodes the field even if it has the zero value.
 	Always bool
-	// Pointer reports whether the field is a Go pointer. If it is, its zero value differs from an absent value. It has no
-	// meaning for lists and maps.
+	// Pointer reports whether the field is a Go pointer. The zero value of a pointer field differs from an absent value. Pointer
+	// has no meaning for lists and maps.
 	Pointer bool
 
 	// goName is the name of the field in error messages of encoding/json: the names of the embedded structs that contain it, if

@@ -21,9 +21,9 @@ func (t *Type) Validate(obj, old document.Value) field.ErrorList {
 // statusSubresource is the name of the status subresource. Every kind with this subresource has a block for its validation.
 const statusSubresource = "status"
 
-// ValidateSubresource returns the errors of a write to a subresource, such as status, whose bodies are the objects themselves.
-// obj must have the live values of all fields that such a write cannot change. It returns nil for a subresource without
-// validation rules.
+// ValidateSubresource returns the errors of a write to a subresource, such as status, whose bodies are the objects
+// themselves. obj must have the live values of all fields that a write to the subresource cannot change. It returns nil for a
+// subresource without validation rules.
 func (t *Type) ValidateSubresource(name string, obj, live document.Value) field.ErrorList {
 	return t.validate(ruleset().subresources[name][t], obj, live)
 }
@@ -41,7 +41,7 @@ func (t *Type) validate(b *block, obj, old document.Value) field.ErrorList {
 	return distinct(errs)
 }
 
-// distinct returns errs without repeated errors: those with the same text. Like kube-apiserver, the server reports each error
+// distinct returns errs without errors that repeat the text of an earlier error, because kube-apiserver reports each error
 // once.
 func distinct(errs field.ErrorList) field.ErrorList {
 	if len(errs) < 2 {
@@ -59,7 +59,7 @@ func distinct(errs field.ErrorList) field.ErrorList {
 var checkers = sync.Pool{New: func() any { return new(checker) }}
 
 // checker is the state of the validation of one object. Errors are reported at the current path or, if the statement has a
-// reportPath, at that path, because kube-apiserver reports some errors at a path other than that of the validated field.
+// reportPath, at reportPath, because kube-apiserver reports some errors at another path than the path of the validated field.
 type checker struct {
 	kind                 *Type
 	blocks               map[string]*block // blocks maps names to blocks, for checks that run a block from Go.
@@ -76,7 +76,7 @@ type checker struct {
 	// list is the innermost list that is being iterated; item is the index in list of the current item.
 	list document.Value
 	item int
-	// invalidValues is the set of values in which errors have been found. A reference to the name of such a value is invalid.
+	// invalidValues is the set of values in which errors have been found. A reference by name to an invalid value is invalid.
 	invalidValues map[document.Value]bool
 	indexes       map[indexKey]map[string]int
 	// composed is the compiler for the CEL expressions of a policy with variables; it is created on first use.

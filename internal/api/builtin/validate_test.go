@@ -145,7 +145,7 @@ func TestManySpreadConstraints(t *testing.T) {
 	}
 }
 
-// TestConcurrentValidate checks that validation is safe for concurrent use; it is meant for the race detector.
+// TestConcurrentValidate checks that validation is safe for concurrent use; run it with the race detector.
 func TestConcurrentValidate(t *testing.T) {
 	typ, doc := benchmarkDeployment(t)
 	bad := doc.With("metadata", doc.Get("metadata").Without("name"))
@@ -166,7 +166,7 @@ func TestConcurrentValidate(t *testing.T) {
 }
 
 // TestConcurrentValidateOfEveryKind checks that the validation of all kinds, including lazy initialization, is safe for
-// concurrent use; it is meant for the race detector.
+// concurrent use; run it with the race detector.
 func TestConcurrentValidateOfEveryKind(t *testing.T) {
 	var cases []verdictCase
 	forEachVerdict(t, "verdicts.txt.gz", 101, func(c verdictCase) bool {

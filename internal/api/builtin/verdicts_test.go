@@ -168,9 +168,9 @@ func withoutBadValue(text string) string {
 	return kind + " " + message
 }
 
-// compareErrors compares the errors that validation returned with those of kube-apiserver. lacking contains the errors that
-// only kube-apiserver reports, extra the errors that only validation returned. otherValues is the number of errors that differ
-// only in the invalid value that they show.
+// compareErrors compares the errors that validation returned with the errors of kube-apiserver. lacking contains the errors
+// that only kube-apiserver reports, extra the errors that only validation returned. otherValues is the number of errors that
+// differ only in the invalid value that they show.
 func compareErrors(want, got []string) (lacking, extra []string, otherValues int) {
 	left := slices.Clone(got)
 	for _, e := range want {
@@ -210,8 +210,8 @@ func TestStatusVerdicts(t *testing.T) {
 	compareGaps(t, "statusoutdated.txt", extra)
 }
 
-// compareVerdicts compares the results of validate with kube-apiserver's results, which file contains. It returns the errors that
-// only kube-apiserver reports and those that only validate returns, without values and digits.
+// compareVerdicts compares the results of validate with kube-apiserver's results, which file contains. It returns the errors
+// that only kube-apiserver reports and the errors that only validate returns, without values and digits.
 func compareVerdicts(t *testing.T, file string, validate func(typ *Type, obj, old document.Value) field.ErrorList) (missing, additional []string) {
 	gaps, extras := map[string]int{}, map[string]int{}
 	kinds := map[string]*tally{}
@@ -338,5 +338,5 @@ func readGaps(t *testing.T, file string) map[string]bool {
 	return known
 }
 
-// pointerNames replaces the escape sequences in the elements of JSON pointers with the characters that they stand for.
+// pointerNames replaces the escape sequences in the elements of JSON pointers with the escaped characters.
 var pointerNames = strings.NewReplacer("~1", "/", "~0", "~")

@@ -186,8 +186,8 @@ func (c *checker) classUpgrade(claim, oldClaim document.Value) bool {
 	return wasUnset && (isAbsentOrNull(old) || class.Text() == old.Text())
 }
 
-// fillDataSources returns spec, that of a PersistentVolumeClaim. If it has only one of dataSource and dataSourceRef,
-// fillDataSources copies that field to the other one, as kube-apiserver does.
+// fillDataSources returns the spec of a PersistentVolumeClaim in which dataSource is copied to dataSourceRef, or the reverse,
+// if only one of them is set, as in kube-apiserver.
 func fillDataSources(spec document.Value) document.Value {
 	source, ref := spec.Get("dataSource"), spec.Get("dataSourceRef")
 	switch {

@@ -36,8 +36,8 @@ func (t *Type) warnings(b *block, obj, old document.Value) []string {
 	return found
 }
 
-// maxWarnings is the maximum number of warnings about one object. More would have no effect, because the warnings of a
-// response are truncated at 4,096 characters, and every warning has at least 16.
+// maxWarnings is the maximum number of warnings about one object. Further warnings would have no effect, because the warnings
+// of a response are truncated at 4,096 characters, and every warning has at least 16 characters.
 const maxWarnings = 256
 
 // warn adds a warning that begins with the path of the field below the current path.

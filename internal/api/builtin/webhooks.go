@@ -113,8 +113,8 @@ func checkReviewVersions(c *checker, versions, _ document.Value) {
 	}
 }
 
-// checkAdmissionResources rejects each item of resources, those of an admission rule, that another item of the list includes.
-// An item is RESOURCE or RESOURCE/SUBRESOURCE, where * matches all.
+// checkAdmissionResources rejects each item of resources in an admission rule that another item includes. An item is RESOURCE
+// or RESOURCE/SUBRESOURCE, where * matches all.
 func checkAdmissionResources(c *checker, resources, _ document.Value) {
 	withAllBelow := map[string]bool{} // the resources r for which the list contains r/*
 	belowAll := map[string]bool{}     // the subresources s for which the list contains */s

@@ -106,8 +106,8 @@ func timeZoneProblems(zone string) (problems []string) {
 	return problems
 }
 
-// makeStatefulTemplate returns a check of a StatefulSet's pod template as the StatefulSet controller uses it: with volumes for
-// the volumeClaimTemplates, which replace volumes of the same name, and without hostname and subdomain.
+// makeStatefulTemplate returns a check of a StatefulSet's pod template as the StatefulSet controller uses it: without
+// hostname and subdomain, and with a volume for each of the volumeClaimTemplates, which replaces a volume of the same name.
 func (book *rulebook) makeStatefulTemplate(args []string) (check, error) {
 	template := book.blocks["PodTemplateSpec"]
 	if len(args) > 0 || template == nil {

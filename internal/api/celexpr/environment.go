@@ -19,8 +19,8 @@ var Compiler = sync.OnceValue(func() cel.Compiler { return cel.NewCompiler(Envir
 // ConditionCompiler returns a compiler for match conditions that do not use a policy's variables.
 var ConditionCompiler = sync.OnceValue(func() cel.ConditionCompiler { return cel.NewConditionCompiler(Environment()) })
 
-// WithVariables returns a compiler for the expressions of one policy. An expression can use the policy's variables that
-// were compiled before it with the same compiler.
+// WithVariables returns a compiler for the expressions of one policy. An expression can use variables that the returned
+// compiler has compiled before.
 func WithVariables() (*cel.CompositedCompiler, error) {
 	return cel.NewCompositedCompiler(Environment())
 }

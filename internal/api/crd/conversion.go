@@ -15,7 +15,7 @@ import (
 // conversionError reports that an object could not be converted between versions.
 type conversionError struct {
 	status *apierrors.StatusError
-	// hasResponded reports whether the conversion webhook responded. If it did not, a retry may succeed.
+	// hasResponded reports whether the conversion webhook responded. If it is false, a retry may succeed.
 	hasResponded bool
 }
 
@@ -55,7 +55,7 @@ type Converter interface {
 	Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error)
 }
 
-// NewConverter returns the converter for a definition's conversion strategy, None or Webhook.
+// NewConverter returns the converter for a CRD's conversion strategy, None or Webhook.
 func NewConverter(d *Definition, webhooks Webhooks) Converter {
 	if d.ConversionIsNone() {
 		return noneConverter{}

@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// Definition is a parsed CustomResourceDefinition. Its schemas are not parsed until they are used, because they are large
-// and most are never used.
+// Definition is a parsed CustomResourceDefinition. Schemas are parsed on first use, because they are large and most are never
+// used.
 type Definition struct {
 	Name, UID             string
 	Generation            int64
@@ -69,8 +69,8 @@ func ParseStored(object *watchcache.Object, path ...string) (*Definition, error)
 	return Parse(doc.Lookup(path...)), nil
 }
 
-// Parse returns the Definition of a CustomResourceDefinition. It does not validate it: absent or malformed fields have zero
-// values.
+// Parse returns the Definition of a CustomResourceDefinition. It does not validate the document: absent or malformed fields
+// have zero values.
 func Parse(doc document.Value) *Definition {
 	metadata, spec, status := doc.Get("metadata"), doc.Get("spec"), doc.Get("status")
 	d := &Definition{
@@ -177,7 +177,7 @@ func (d *Definition) StorageVersion() string {
 	return ""
 }
 
-// Deprecations maps each deprecated version to its Deprecation; nil if no version is deprecated. If the definition sets no
+// Deprecations maps each deprecated version to its Deprecation; nil if no version is deprecated. If the CRD sets no
 // warning for a version, the default warning recommends the most preferred newer version that is not deprecated, if there is
 // one.
 func (d *Definition) Deprecations() map[string]api.Deprecation {
@@ -224,14 +224,14 @@ func (d *Definition) rawCondition(name string) document.Value {
 	return document.Value{}
 }
 
-// IsTrue reports whether the definition has the given condition with the status True.
+// IsTrue reports whether the CRD has the given condition with the status True.
 func (d *Definition) IsTrue(condition string) bool { return d.HasStatus(condition, "True") }
 
-// HasStatus reports whether the definition has the given condition with the given status.
+// HasStatus reports whether the CRD has the given condition with the given status.
 func (d *Definition) HasStatus(condition, status string) bool {
 	return d.rawCondition(condition).Get("status").Text() == status
 }
 
-// HasFinalizer reports whether the definition has CleanupFinalizer, which delays its deletion until its custom resources are
+// HasFinalizer reports whether the CRD has CleanupFinalizer, which delays its deletion until its custom resources are
 // deleted.
 func (d *Definition) HasFinalizer() bool { return slices.Contains(d.finalizers, CleanupFinalizer) }

@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestServedVersions checks that the newest stable version is preferred, regardless of the order in the definition.
+// TestServedVersions checks that the newest stable version is preferred, regardless of the order in the CRD.
 func TestServedVersions(t *testing.T) {
 	d := parse(t, `versions: [{name: v1alpha1, served: true}, {name: v1, served: true}, {name: v3, served: false}, {name: v2beta1, served: true}, {name: v10, served: true}]`, "")
 	if got, want := d.ServedVersions(), []string{"v10", "v1", "v2beta1", "v1alpha1"}; !slices.Equal(got, want) {

@@ -22,7 +22,7 @@ import (
 )
 
 // definitionValues implements strategy.Values for CustomResourceDefinitions with the Go types and functions of
-// apiextensions-apiserver. Their cost is acceptable because CustomResourceDefinitions are written rarely.
+// apiextensions-apiserver. These are slow, but CustomResourceDefinitions are written rarely.
 type definitionValues struct{}
 
 // DecodeWith decodes a document into the Go type CustomResourceDefinition and encodes it again, which drops unknown and
@@ -165,7 +165,8 @@ func decodingError(err error) field.ErrorList {
 }
 
 // toInternal converts a CustomResourceDefinition to the internal Go type that Kubernetes' validation accepts. It sets a
-// placeholder resourceVersion, because validation requires one and documents in the write path have none.
+// placeholder resourceVersion, because validation requires a resourceVersion, which documents in the write path do not
+// contain.
 func toInternal(doc document.Value) (*apiextensions.CustomResourceDefinition, error) {
 	var crd apiextensionsv1.CustomResourceDefinition
 	if err := json.Unmarshal([]byte(doc.JSON()), &crd); err != nil {

@@ -3,8 +3,7 @@
 //
 // # Types
 //
-//   - [Definition] is a parsed CustomResourceDefinition. Its schemas are not parsed until they are used, because they are
-//     large and most are never used. [Definition.Decide] computes accepted names and conditions.
+//   - [Definition] is a parsed CustomResourceDefinition. Schemas are parsed on first use, because they are large and most are never used. [Definition.Decide] computes accepted names and conditions.
 //   - [Resource] is the resource that one generation of a Definition defines. It compiles the schema of a version on
 //     first use, and is immutable except for MarkCurrent and MarkStale.
 //   - [Kind] returns the kind CustomResourceDefinition itself; [Definition.NewKind] returns the kind that a
@@ -13,7 +12,7 @@
 // # Conversion
 //
 // Objects are converted as a whole: by changing the apiVersion (strategy None), or by a webhook, which can change all fields
-// except those of metadata other than labels and annotations. A request is merged, defaulted and validated at its own
+// except metadata, of which it can change labels and annotations. A request is merged, defaulted and validated at its own
 // version. If the webhook fails, the request fails with the webhook's message, and nothing is written.
 //
 // # Stored objects and the current schema

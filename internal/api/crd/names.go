@@ -22,7 +22,7 @@ func takenNamesOf(definitions []*Definition) takenNames {
 	return t
 }
 
-// acceptNames returns the accepted names of a definition and its condition NamesAccepted. A requested name that another
+// acceptNames returns the accepted names of a CRD and its condition NamesAccepted. A requested name that another
 // CustomResourceDefinition uses is not accepted; the previously accepted name is retained instead.
 func (d *Definition) acceptNames(t takenNames) (Names, Condition) {
 	accepted, problem := d.AcceptedNames, (*Condition)(nil)
@@ -51,8 +51,8 @@ func (d *Definition) acceptNames(t takenNames) (Names, Condition) {
 
 func inUseMessage(name string) string { return fmt.Sprintf("%q is already in use", name) }
 
-// shortNameConflicts returns a message for each requested short name that another CustomResourceDefinition uses. If it returns
-// any message, none of the requested short names is accepted.
+// shortNameConflicts returns a message for each requested short name that another CustomResourceDefinition uses. If one
+// requested short name is used, no requested short name is accepted.
 func (d *Definition) shortNameConflicts(t takenNames) (conflicts []string) {
 	for _, name := range d.RequestedNames.ShortNames {
 		if !slices.Contains(d.AcceptedNames.ShortNames, name) && t.resources[name] {

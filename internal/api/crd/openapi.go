@@ -22,8 +22,8 @@ func (r *Resource) SchemaHash(version string) [sha256.Size]byte {
 }
 
 // OpenAPI returns the schema of the given version for publication in OpenAPI v2 (if isV2 is set) or v3, without apiVersion,
-// kind and metadata. It returns nil if the fields must not be published, because clients reject fields that a published schema
-// does not define.
+// kind and metadata. It returns nil if the schema must not be published, because clients would reject fields that it does not
+// define.
 func (r *Resource) OpenAPI(version string, isV2 bool) (*spec.Schema, error) {
 	v := r.at(version)
 	if v == nil {

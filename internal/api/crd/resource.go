@@ -142,11 +142,11 @@ func (d *Definition) IsServedBy(kind *api.Kind) bool {
 	return of.UID == d.UID && of.Generation == d.Generation && of.AcceptedNames.Equal(d.AcceptedNames) && kind.Terminating == d.Terminating
 }
 
-// MarkCurrent records that every object with a revision greater than revision was written with this definition. Requests at the
-// storage version receive such objects as they are stored.
+// MarkCurrent records that every object with a revision greater than revision was written with this CRD. Requests at the
+// storage version receive these objects without conversion.
 func (r *Resource) MarkCurrent(revision storage.Revision) { r.currentSince.Store(int64(revision)) }
 
-// MarkStale reverts MarkCurrent: every object may have been written with an earlier generation of the definition.
+// MarkStale reverts MarkCurrent: every object may have been written with an earlier generation of the CRD.
 func (r *Resource) MarkStale() { r.currentSince.Store(math.MaxInt64) }
 
 // IsMarkedCurrent reports whether MarkCurrent was called after the last call of MarkStale.
@@ -250,7 +250,7 @@ func (r *Resource) FromStorageAll(stored []document.Value, version string) ([]do
 }
 
 // ConvertAll is FromStorageAll with a context. Each object is pruned and defaulted at the version at which it is stored, and
-// converted to version if that is a different version.
+// converted to version if it is stored at another version.
 func (r *Resource) ConvertAll(ctx context.Context, stored []document.Value, version string) ([]document.Value, error) {
 	var (
 		to        = r.Group + "/" + version

@@ -26,12 +26,12 @@ func (d *Definition) Decide(group []*Definition) (Names, []Condition) {
 	return got, d.nextConditions(accepted)
 }
 
-// nextConditions returns accepted, the condition NamesAccepted, and the conditions that follow from it and from the definition.
+// nextConditions returns accepted, the condition NamesAccepted, and the conditions that follow from it and from the CRD.
 func (d *Definition) nextConditions(accepted Condition) []Condition {
 	return append([]Condition{accepted, d.establishedCondition(accepted)}, d.approvalCondition()...)
 }
 
-// approvalCondition returns the condition KubernetesAPIApprovalPolicyConformant for a definition in a protected group, and
+// approvalCondition returns the condition KubernetesAPIApprovalPolicyConformant for a CRD in a protected group, and
 // nil for other groups.
 func (d *Definition) approvalCondition() []Condition {
 	if !apihelpers.IsProtectedCommunityGroup(d.Group) {
@@ -51,14 +51,14 @@ func (d *Definition) approvalCondition() []Condition {
 	}
 }
 
-// Condition returns the condition whose type is name from the definition's status. If there is no such condition, the field
+// Condition returns the condition whose type is name from the CRD's status. If there is no such condition, the field
 // True of the result is false, and the reason and message are empty.
 func (d *Definition) Condition(name string) Condition {
 	c := d.rawCondition(name)
 	return Condition{name, c.Get("status").Text() == "True", c.Get("reason").Text(), c.Get("message").Text()}
 }
 
-// HasConditions reports whether the definition's status contains all given conditions with the same status, reason and
+// HasConditions reports whether the CRD's status contains all given conditions with the same status, reason and
 // message.
 func (d *Definition) HasConditions(conditions []Condition) bool {
 	for _, c := range conditions {
@@ -69,7 +69,7 @@ func (d *Definition) HasConditions(conditions []Condition) bool {
 	return true
 }
 
-// establishedCondition returns the condition Established; accepted is the condition NamesAccepted. A definition that is
+// establishedCondition returns the condition Established; accepted is the condition NamesAccepted. A CRD that is
 // established already remains established.
 func (d *Definition) establishedCondition(accepted Condition) Condition {
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// values implements strategy.Values for custom resources. kube-apiserver decodes only the metadata of custom resources into a
-// Go struct, so only metadata loses empty fields when it is encoded again.
+// values implements strategy.Values for custom resources. kube-apiserver decodes only metadata of custom resources into a Go
+// struct, so encoding drops empty fields only in metadata.
 type values struct{ *structural.Type }
 
 // DecodeWith decodes a document as Decode does. The options are ignored: 1.0 is never an integer in a custom resource.
@@ -24,7 +24,7 @@ func (v values) DefaultChanged(doc, _ document.Value) document.Value { return v.
 // Empty returns an empty object.
 func (v values) Empty() document.Value { return document.NewMap() }
 
-// RetainUnset returns doc unchanged, because clients do not omit fields of custom resources that they do not set.
+// RetainUnset returns doc unchanged, because clients do not decode custom resources into Go structs with omitempty.
 func (v values) RetainUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
 
 // DropEmptied returns the patched object without the fields of metadata that a patch has emptied. Other empty fields are

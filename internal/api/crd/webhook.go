@@ -70,8 +70,8 @@ func newWebhook(d *Definition, webhooks Webhooks) *webhookConverter {
 	return c
 }
 
-// Convert implements Converter. It sends all objects in one ConversionReview. If this review fails, Convert sends one
-// ConversionReview per object, as Kubernetes does, to find the object that cannot be converted.
+// Convert implements Converter. It sends all objects in one ConversionReview. If this review fails, Convert finds the object
+// that cannot be converted: it sends one ConversionReview per object, as Kubernetes does.
 func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	converted, err := c.convertBatch(ctx, all, to)
 	if err == nil || len(all) == 1 || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
@@ -110,7 +110,7 @@ func hasOnlyType(doc document.Value) bool {
 }
 
 // acceptConverted validates an object that the webhook has converted from doc, and returns it with the metadata of doc,
-// of which a webhook may change only labels and annotations.
+// except for labels and annotations, which a webhook may change.
 func acceptConverted(doc, converted document.Value, to string) (document.Value, error) {
 	if err := checkType(doc, converted, to); err != nil {
 		// The index in Kubernetes' message is always 0, because Kubernetes converts objects one by one.

@@ -40,8 +40,8 @@ func main() {
 	}
 }
 
-// clientGoSchema returns the schema of client-go's apply configurations as YAML. It reads the schema from the source file,
-// because it is a constant of an internal package, which cannot be imported.
+// clientGoSchema returns the schema of client-go's apply configurations as YAML. It reads the schema from the source file of
+// an internal package, which cannot be imported.
 func clientGoSchema() (string, error) {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go").Output()
 	if err != nil {

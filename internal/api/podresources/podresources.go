@@ -15,8 +15,7 @@ import (
 //
 //   - limits of huge pages that have no pod-level request, to the sum of the containers' limits;
 //   - requests, to the sum of the containers' requests or, if the containers have none, to the pod-level limit;
-//   - limits of the resources that are requested and for which all containers have a limit, to the sum of these limits, or to the
-//     pod-level request if that is more.
+//   - limits of the resources that are requested and for which all containers have a limit, to the sum of these limits, or to the pod-level request if the request is greater.
 //
 // It returns the spec itself if nothing changes.
 func SetDefaults(spec document.Value) document.Value {

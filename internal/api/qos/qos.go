@@ -37,7 +37,7 @@ func Class(spec document.Value) string {
 	return class
 }
 
-// combine returns the class of a pod of which one part has the class a and another the class b. a is "" for no part.
+// combine returns the class of a pod from the classes of two parts of the pod; a is "" before the first part.
 func combine(a, b string) string {
 	if a == "" || a == b {
 		return b

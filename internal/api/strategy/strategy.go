@@ -54,15 +54,15 @@ type StorageConverter interface {
 	// IsServedAsStored reports whether an object that was written at revision can be served at version without conversion,
 	// pruning or defaulting.
 	IsServedAsStored(revision storage.Revision, version string) bool
-	// FromStorage returns the object stored in the form in which it is served at version: converted, pruned and defaulted.
+	// FromStorage returns a stored object as it is served at version: converted, pruned and defaulted.
 	FromStorage(stored document.Value, version string) (document.Value, error)
 	// FromStorageAll is FromStorage for several objects, which may share one call to a conversion webhook. If an object cannot
 	// be converted, FromStorageAll returns the error and the results for the objects before that object.
 	FromStorageAll(stored []document.Value, version string) ([]document.Value, error)
 	// ConvertUnpruned returns doc converted to the apiVersion to, without pruning unknown fields.
 	ConvertUnpruned(doc document.Value, to string) (document.Value, error)
-	// RoundTripped returns doc in the form in which a client will read it at the version of doc after doc is stored: without
-	// fields that the storage version does not define. If conversion requires a webhook, RoundTripped returns doc unchanged.
+	// RoundTripped converts doc to the storage version and back: the result lacks fields that the storage version does not
+	// define. If conversion requires a webhook, RoundTripped returns doc unchanged.
 	RoundTripped(doc document.Value) document.Value
 	// ToStorage returns doc converted to the storage version. It may call a conversion webhook.
 	ToStorage(doc document.Value) (document.Value, error)

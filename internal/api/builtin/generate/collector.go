@@ -53,7 +53,7 @@ var scalars = map[reflect.Kind]string{
 	reflect.Int64:  "int64",
 }
 
-// add collects a type, unless it has been collected, and returns the type without pointers.
+// add collects a type, unless it is collected already, and returns the type without pointers.
 func (c *collector) add(t reflect.Type) (reflect.Type, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -147,8 +147,8 @@ func TestAddKind(t *testing.T) {
 	}
 }
 
-// apply checks that a second field manager gets a conflict if it applies a different value to a field that the first one owns,
-// unless it forces the apply.
+// apply checks that applying a different value to a field that another field manager owns is a conflict, unless the apply is
+// forced.
 func (s *widgetServer) apply(t *testing.T) {
 	t.Helper()
 	config := newWidget(t, `{"metadata":{"name":"a"},"spec":{"minAvailable":2,"unhealthyPodEvictionPolicy":"AlwaysAllow"}}`)

@@ -196,7 +196,7 @@ func (s *Section) Properties() (properties []Property, err error) {
 }
 
 // parseFile splits a kind file or type file into declarations. The error joins the errors of all invalid lines; declarations
-// contains what could be parsed.
+// contains the valid declarations.
 func parseFile(name, text string) (declarations []*Declaration, err error) {
 	p := fileParser{file: name}
 	number, offset := 0, 0
@@ -315,8 +315,8 @@ func (d *Declaration) lastPosition(allowed []string) int {
 	return -1
 }
 
-// listEntry returns the entry of kindNames that stands for name, the name of a property or section: subresourceValidation for
-// the validation of a subresource, and name itself for all other properties and sections.
+// listEntry returns the entry of kindNames for name, the name of a property or section: subresourceValidation for the
+// validation of a subresource, and name itself for all other properties and sections.
 func (d *Declaration) listEntry(name string) string {
 	for _, subresource := range d.Property("subresources").Words() {
 		if name == ValidationOf(subresource) {

@@ -44,7 +44,7 @@ var Builtin = sync.OnceValue(func() *Set {
 })
 
 // Read reads the files *.kind and *.type of directories and their subdirectories. The error joins the errors of all files;
-// the set contains what could be parsed.
+// the set contains the valid declarations.
 func Read(dirs ...fs.FS) (*Set, error) {
 	set := &Set{}
 	var local []*Declaration
@@ -81,7 +81,7 @@ func Read(dirs ...fs.FS) (*Set, error) {
 	return set, errors.Join(append(errs, set.checkNames())...)
 }
 
-// All returns the declarations of kinds, followed by those of types.
+// All returns the declarations of kinds, followed by the declarations of types.
 func (s *Set) All() []*Declaration { return slices.Concat(s.Kinds, s.Types) }
 
 // checkNames returns an error for each name that is declared more than once.

@@ -43,7 +43,7 @@ func (n *node) accepts(v document.Value) bool {
 func (n *node) acceptsNull() bool { return n.kinds == 0 || n.kinds&null != 0 || n.nullable }
 
 // acceptsKind reports whether v, which is not null and whose type is kind, has a type that the schema allows. As in
-// kube-apiserver, a format affects the result: a schema of type string with a format accepts a list.
+// kube-apiserver, a schema of type string with a format also accepts a list.
 func (n *node) acceptsKind(kind kinds, v document.Value) bool {
 	if n.kinds&kind != 0 || n.kinds == 0 && n.format.name == "" {
 		return true

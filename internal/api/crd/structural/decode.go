@@ -40,7 +40,7 @@ type decoder struct {
 	preserveAll, preserveNulls bool
 	// dropInvalid drops malformed parts of embedded resources instead of failing.
 	dropInvalid bool
-	// rootMetadata is the decoded metadata of the object itself, as opposed to that of embedded resources.
+	// rootMetadata is the decoded metadata of the object itself, not of an embedded resource.
 	rootMetadata document.Value
 	// metadata contains the paths of unknown fields in the object's metadata.
 	metadata []string
@@ -103,8 +103,8 @@ func (d *decoder) fail(err error) {
 	}
 }
 
-// decodeValue decodes a value with the schema n. If n is nil, the value has no schema: all fields of maps in it are pruned,
-// unless keep is set.
+// decodeValue decodes a value with the schema n. If n is nil, the value has no schema: all fields of maps inside the value
+// are pruned, unless keep is set.
 func (d *decoder) decodeValue(n *node, v document.Value, keep bool) document.Value {
 	switch kind := v.Kind(); {
 	case kind != document.Map && kind != document.List || fastdoc.IsUnparsed(v):

@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// Default returns the document in which fields with a default are set to it if they are absent, or if they are null and not
-// nullable. The document must be a result of Decode.
+// Default returns the document with defaults for fields that are absent, or null and not nullable. The document must be a
+// result of Decode.
 func (t *Type) Default(doc document.Value) document.Value { return t.root.fillDefaults(doc) }
 
 // pruneDefaults prunes the default values of a node and of all nodes below it, as Decode prunes objects. keep disables the

@@ -5,9 +5,9 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// mayHaveDuplicates reports whether a value may contain a list of type set or map with duplicate or malformed items. If it
-// returns false, there are no such items. If it returns true, there may be such items; a listWalk finds them. It does not
-// allocate memory for short lists.
+// mayHaveDuplicates reports whether a value may contain a list of type set or map with duplicate or malformed items. A false
+// result is exact; after a true result, a listWalk finds the items, if there are any. It does not allocate memory for short
+// lists.
 func (n *node) mayHaveDuplicates(v document.Value) bool {
 	if !n.hasFeature(uniqueItems) || fastdoc.IsUnparsed(v) {
 		return false

@@ -95,7 +95,7 @@ func hasDuplicates(v document.Value) bool {
 	return false
 }
 
-// identity returns a string for v. The strings of two values are the same if and only if the values are equal.
+// identity returns a string that is equal for two values if and only if the values are equal.
 func identity(v document.Value) string {
 	var b strings.Builder
 	writeIdentity(&b, v)

@@ -14,9 +14,9 @@ type format struct {
 	accepts func(string) bool
 }
 
-// textFormats maps the names of the string formats that kube-apiserver supports, without dashes, to their functions. They are
-// called directly, because strfmt's format registry holds a lock during each call. Formats for which strfmt exports no function
-// have a nil function here, and are checked through the registry.
+// textFormats maps the names of the string formats that kube-apiserver supports, without dashes, to their functions. These
+// functions avoid the lock of strfmt's format registry. The function is nil for formats for which strfmt exports no function;
+// these are checked through the registry.
 var textFormats = map[string]func(string) bool{
 	"bsonobjectid": strfmt.IsBSONObjectID,
 	"date":         strfmt.IsDate,

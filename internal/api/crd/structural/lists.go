@@ -101,8 +101,8 @@ func (w *listWalk) duplicate(i int, value any) {
 	}
 }
 
-// duplicateIndexes returns, for each key that several items have, the index of the second item with that key. As in
-// kube-apiserver, it does not return the third and later items with that key. key returns the key of the i-th of count items.
+// duplicateIndexes returns the index of the second item for each key that several items have. As in kube-apiserver, it does
+// not return the third and later items with a key. key returns the key of the i-th of count items.
 func duplicateIndexes(count int, key func(i int) string) (indexes []int) {
 	if count <= 1 {
 		return nil
@@ -117,8 +117,8 @@ func duplicateIndexes(count int, key func(i int) string) (indexes []int) {
 	return indexes
 }
 
-// setKey returns a string for v, an item of a set, that is the same for equal items. As in kube-apiserver, numbers inside lists
-// and maps are compared by their JSON encoding in Go, and other numbers by Go type and value.
+// setKey returns a string that is equal for equal items of a set. As in kube-apiserver, numbers inside lists and maps are
+// compared by their JSON encoding in Go, and other numbers by Go type and value.
 func setKey(v document.Value) string {
 	switch v.Kind() {
 	case document.List, document.Map:
@@ -130,7 +130,7 @@ func setKey(v document.Value) string {
 	return "\x00" + identity(v)
 }
 
-// mapKey returns a string for item, an item of a list of type map, that is the same for items with equal keys.
+// mapKey returns a string that is equal for items of a list of type map with equal keys.
 func (n *node) mapKey(item document.Value) string {
 	if len(n.keys) == 1 {
 		value := item.Get(n.keys[0])

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// loader creates nodes from the schema objects of a CustomResourceDefinition, which was validated when it was written. If a
-// schema object is unusable despite that validation, err reports the first such object with its path in the schema.
+// loader creates nodes from the schema objects of a CustomResourceDefinition, which was validated when it was written. err is
+// the error of the first schema object that is nevertheless invalid, with its path in the schema.
 type loader struct {
 	path []string
 	err  error
@@ -54,7 +54,7 @@ func (l *loader) loadKinds(n *node, v document.Value) {
 	}
 	name := v.Get("type").Text()
 	n.kinds = kindsNamed(name)
-	n.typeName = n.kinds.name() // the name is not taken from the document, because this would retain the memory of the whole document
+	n.typeName = n.kinds.name() // a name from the document would retain the memory of the whole document
 	if name != "" && n.kinds == 0 {
 		l.fail("type", fmt.Sprintf("expected one of %s, received %q", strings.Join(kindNames[:], ", "), name))
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // previous is a value before an update. It is used for ratcheting, which ignores the errors of values that an update does not
-// change. known is false if the value did not exist, or if it cannot be matched: fields are matched by name, items of lists of
-// type map by their keys, and other items not at all.
+// change. known is false if the value did not exist or cannot be matched: fields are matched by name, items of lists of type
+// map by their keys; other items cannot be matched.
 type previous struct {
 	value document.Value
 	known bool

@@ -14,8 +14,8 @@ import (
 // maxErrors is the maximum number of errors that are reported for one object. A body of 3 MiB can cause a million errors.
 const maxErrors = 10_000
 
-// reporter finds all errors of a value, with kube-apiserver's messages. It runs only if there is an error, so its speed is less
-// important than that of node.accepts.
+// reporter finds all errors of a value, with kube-apiserver's messages. It runs only if there is an error, so its speed is
+// less important than the speed of node.accepts.
 //
 // If a value matches none of several schemas (anyOf, oneOf), kube-apiserver reports the errors of the best match: the schema
 // with the most successful checks. All methods that check values return the number of successful checks, matched; they
@@ -34,7 +34,7 @@ func (n *node) report(v, old document.Value, base string) field.ErrorList {
 	return r.distinct()
 }
 
-// distinct returns the errors without those that repeat the type, field and detail of an earlier error.
+// distinct returns the errors without errors that repeat the type, field and detail of an earlier error.
 func (r *reporter) distinct() field.ErrorList {
 	type key struct {
 		kind          field.ErrorType

@@ -142,8 +142,8 @@ func orEqual(exclusive bool) string {
 	return "or equal to "
 }
 
-// bound returns a number and a limit in the form in which they are compared: both as float64 if the limit is outside of the
-// range of the schema's type, which also adds an error. limitName is the name of the limit in that error.
+// bound converts a number and a limit for comparison. If the limit is outside of the range of the schema's type, it adds an
+// error and converts both to float64. limitName is the name of the limit in that error.
 func (r *reporter) bound(l *numberLimits, q quantity, limit float64, limitName, path string) (quantity, any) {
 	if !l.fits(quantity{f: limit}) {
 		r.invalidWithoutPath("%s", l.rangeError(limitName, path))

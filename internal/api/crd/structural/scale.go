@@ -11,8 +11,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// checkScale returns the errors of the fields that the scale subresource shows. The field for spec.replicas is checked only
-// if specReplicas is set.
+// checkScale returns the errors of the fields that the scale subresource reads. The field at specReplicasPath is checked only
+// if specReplicas is true.
 func (t *Type) checkScale(obj document.Value, specReplicas bool) (errs field.ErrorList) {
 	scale := t.options.Scale
 	if scale == nil {

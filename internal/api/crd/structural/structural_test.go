@@ -45,7 +45,7 @@ func parse(t testing.TB, text string) document.Value {
 const listOfPorts = `{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["port","protocol"],"items":{"type":"object",
 	"required":["port"],"properties":{"port":{"type":"integer"},"protocol":{"type":"string","default":"TCP"},"note":{"type":"string","maxLength":3}}}}`
 
-// decodeTests are schemas and objects with the results that decoding and defaulting must have, and the unknown fields.
+// decodeTests are schemas and objects with the expected results of decoding and defaulting, and the expected unknown fields.
 var decodeTests = []struct {
 	name, schema, sent, want string
 	unknown                  []string
@@ -113,7 +113,7 @@ func TestDecodeRejectsMalformedObjects(t *testing.T) {
 	}
 }
 
-// invalidObjects are schemas and invalid objects with the errors that validation must return.
+// invalidObjects are schemas and invalid objects with the expected validation errors.
 var invalidObjects = []struct {
 	name, schema, spec string
 	want               []string
@@ -175,8 +175,7 @@ func messages(errs field.ErrorList) (all []string) {
 	return all
 }
 
-// updateTests are updates of invalid objects with the errors that validation must return; errors that are not listed are
-// ratcheted.
+// updateTests are updates of invalid objects with the expected validation errors; errors that are not listed are ratcheted.
 var updateTests = []struct {
 	name, schema, old, now string
 	want                   []string
