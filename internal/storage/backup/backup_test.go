@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +20,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage/backup"
 	"github.com/cadastre/cadastre/internal/storage/pebble"
 )
+
+var writeFixture = flag.Bool("write-fixture", false, "write the fixture of the current format to testdata, if there is none")
 
 // fill returns a store with the given number of items, and the items.
 func fill(t *testing.T, items int) (*pebble.Store, []storage.Item) {
@@ -195,5 +198,22 @@ func TestWriteFile(t *testing.T) {
 	}
 	if _, err := backup.WriteFile(name, write); err == nil || !strings.Contains(err.Error(), "expected no file, found one") {
 		t.Errorf("WriteFile() over a file = %v, want an error", err)
+	}
+}
+
+// TestFixture reads a backup that an earlier release has written. The fixture of a format must never be written again.
+func TestFixture(t *testing.T) {
+	const name = "testdata/format1.backup"
+	if _, err := os.Stat(name); err != nil && *writeFixture {
+		s, _ := fill(t, 3)
+		if _, err := backup.WriteFile(name, func(w io.Writer) error { _, err := backup.Write(t.Context(), s, w); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, want := fill(t, 3)
+	var got []storage.Item
+	summary, err := backup.ReadFile(name, func(i storage.Item) error { got = append(got, i); return nil })
+	if err != nil || summary.Revision != 3 || !reflect.DeepEqual(got, want) {
+		t.Errorf("ReadFile() = %+v, %v, items %v, want %v at revision 3", summary, err, got, want)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -47,7 +46,9 @@ func (r *CheckReport) problem(format string, args ...any) {
 // It returns an error if the store cannot be opened.
 func Check(o Options, item func(storage.Item) error) (report CheckReport, err error) {
 	o = o.withDefaults()
-	if _, err := o.FileSystem.Stat(o.FileSystem.PathJoin(o.Folder, "FORMAT")); errors.Is(err, os.ErrNotExist) {
+	if version, err := readFormat(o); err != nil {
+		return report, err
+	} else if version == 0 {
 		return report, fmt.Errorf("%s: expected a store, found no file FORMAT; name the data directory of a server", o.Folder)
 	}
 	s := &Store{options: o, done: make(chan struct{})}

@@ -105,6 +105,9 @@ func Open(options Options) (*Store, error) {
 	s.fs.FS, s.fs.store = o.FileSystem, s
 	s.failure.init()
 	s.queue.init()
+	if _, err := readFormat(o); err != nil { // before the lock changes the folder
+		return nil, fmt.Errorf("open the store in %s: %w", o.Folder, err)
+	}
 	if err := o.FileSystem.MkdirAll(o.Folder, 0o700); err != nil {
 		return nil, fmt.Errorf("open the store in %s: %w", o.Folder, err)
 	}
@@ -211,7 +214,7 @@ func (s *Store) pebbleOptions() *pebble.Options {
 		Lock:               s.lock,
 		Logger:             pebbleLogger{s},
 		EventListener:      &pebble.EventListener{DataCorruption: s.onCorruption},
-		FormatMajorVersion: pebble.FormatNewest,
+		FormatMajorVersion: pebbleFormat,
 		// The watch cache serves reads of objects; the block cache holds index blocks, and the blocks of items that are rewritten
 		// after some time. Pebble subtracts the size of its memtables from the cache size, so the cache must be larger than the
 		// memtables in use: usually the current memtable, and another one that is being flushed.
@@ -260,27 +263,43 @@ func (s *Store) logBounds() (first, last storage.Revision, err error) {
 	return first, last, errors.Join(iter.Error(), iter.Close())
 }
 
-// format is the version of the folder layout that this package reads and writes.
+// format is the version of the folder layout that this package reads and writes. A new format needs a fixture in testdata, and
+// code that opens the fixtures of all earlier formats.
 const format = 1
+
+// pebbleFormat is the version of Pebble's own files. It is fixed, because an older release cannot open a newer version: raising it
+// requires a new format, so that the older release refuses the folder before it changes anything.
+const pebbleFormat = pebble.FormatValueSeparation
+
+// readFormat returns the number in the FORMAT file; 0 if there is no such file. It returns an error if the folder has a newer
+// format, and changes nothing.
+func readFormat(o Options) (int, error) {
+	name := o.FileSystem.PathJoin(o.Folder, "FORMAT")
+	text, err := readFile(o.FileSystem, name)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	version, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil {
+		return 0, fmt.Errorf("%s: expected the number of a format, received %q; the file is damaged", name, text)
+	}
+	if version > format {
+		return 0, fmt.Errorf("%s: the folder has format %d, this program supports formats up to %d; use the program that wrote it, or a newer one", name, version, format)
+	}
+	return version, nil
+}
 
 // checkFormat returns an error if the folder belongs to another program or has a newer format. It creates the FORMAT file in
 // an empty folder.
 func checkFormat(o Options) error {
-	fs, name := o.FileSystem, o.FileSystem.PathJoin(o.Folder, "FORMAT")
-	text, err := readFile(fs, name)
-	switch {
-	case err == nil:
-		version, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil {
-			return fmt.Errorf("%s: expected the number of a format, received %q; the file is damaged", name, text)
-		}
-		if version > format {
-			return fmt.Errorf("%s: the folder has format %d, this program supports formats up to %d; use the program that wrote it, or a newer one", name, version, format)
-		}
-		return nil
-	case !errors.Is(err, os.ErrNotExist):
+	version, err := readFormat(o)
+	if err != nil || version > 0 {
 		return err
 	}
+	fs := o.FileSystem
 	files, err := fs.List(o.Folder)
 	if err != nil {
 		return err
