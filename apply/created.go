@@ -8,48 +8,133 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// retainCreatedFields returns the intent of a configuration without the unset markers at fields that the server sets when it creates the
-// object, such as the generated selector of a Job, or its completions, whose default depends on another defaulted field. Like a
-// field with a default, such a field keeps its live value, so that applying the configuration that created the object is a no-op.
-// The applier owns the field in either case.
+// retainCreatedFields returns the intent of a configuration whose unset markers do not remove the values that the server itself gives
+// the fields when it creates the object, so that applying the configuration that created the object is a no-op. Examples are the
+// completions of a Job, whose default depends on a field that has got a default itself, its generated selector, and the resources
+// of a container, which admission sets. Such a field keeps its live value, or remains absent although it now had a default. The
+// applier owns the field in either case.
 //
 // self is the identity of the applier's entry, and before is the live document.
-func (e *Engine) retainCreatedFields(before versioned, in intent, managed *managedFields, self Entry) (intent, error) {
-	if in.unset.IsEmpty() || e.options.Created == nil {
+func (e *Engine) retainCreatedFields(before versioned, in intent, managed *managedFields, self Entry, r Request) (intent, error) {
+	if in.unset.IsEmpty() || before.doc.Len() == 0 {
 		return in, nil
 	}
-	paths := pathsOf(before.t, before.doc)
-	missing := paths.Intersection(in.unset)
-	if !missing.IsEmpty() && e.options.Default != nil {
-		missing = missing.Difference(pathsOf(before.t, e.options.Default(in.merged)))
-	}
-	if missing.IsEmpty() {
+	at := func(doc document.Value) versioned { return versioned{doc, before.t, before.version} }
+	unset := in.unset.RecursiveDifference(e.options.Reset[before.version])
+	differing, _ := splitEqual(before, at(e.withDefaults(in.merged)), unset)
+	insides := unset.Difference(in.fields())
+	if differing.IsEmpty() && insides.IsEmpty() {
 		return in, nil
 	}
-	owned, err := e.withOwnedFields(versioned{in.merged, before.t, before.version}, in, managed, self)
+	owned, err := e.withOwnedFields(at(in.merged), in, managed, self)
 	if err != nil {
 		return in, err
 	}
-	created := versioned{e.options.Created(owned), before.t, before.version}
-	var kept []fieldset.Path
-	for path := range missing.All() {
-		if v := valueAt(created, path); !v.IsAbsent() && document.Equal(v, valueAt(before, path)) {
-			kept = append(kept, slices.Clone(path))
-		}
+	defaulted := e.withDefaults(owned)
+	kept, err := e.createdFields(before, differing, owned, defaulted, managed, self, r)
+	if err != nil {
+		return in, err
 	}
-	if len(kept) == 0 {
+	in.fieldsV1 = e.withUnsetFields(before.t, in.fields(), kept.Union(insides), defaulted).FieldsV1()
+	if kept.IsEmpty() {
 		return in, nil
 	}
-	keep := fieldset.New(kept...)
-	values := removeFields(before.t, before.doc, paths.Difference(withNamedParents(paths.Covered(keep), before.t)))
+	rest, _, err := splitMarkers(before.t, in.config)
+	if err != nil {
+		return in, err
+	}
+	in.unset = in.unset.Difference(kept)
 	var m merger
-	in.merged = m.merge(before.t, in.merged, values)
-	in.unset = in.unset.Difference(keep)
+	in.merged = removeFields(before.t, m.merge(before.t, before.doc, rest), in.unset)
 	return in, nil
 }
 
+// createdFields returns the subset of fields to which the server would give their live values, if it created an object from the
+// fields that have a field manager: owned, or with defaults defaulted.
+func (e *Engine) createdFields(before versioned, fields fieldset.Set, owned, defaulted document.Value, managed *managedFields, self Entry, r Request) (fieldset.Set, error) {
+	created := defaulted
+	if r.Created != nil {
+		created = r.Created(owned)
+	}
+	differing, kept := splitEqual(before, versioned{created, before.t, before.version}, fields)
+	if r.Admitted == nil || differing.IsEmpty() {
+		return kept, nil
+	}
+	previous, err := managed.previousFields(self)
+	if err != nil {
+		return kept, err
+	}
+	held := ownedAtOrBelow(differing, previous)
+	if held.IsEmpty() {
+		return kept, nil
+	}
+	_, admitted := splitEqual(before, versioned{r.Admitted(owned), before.t, before.version}, held)
+	return kept.Union(admitted), nil
+}
+
+// withUnsetFields returns the field set of an applier with the ownership of the given unset fields that it had when it created the
+// object: of the fields of the default, or else of the field itself. defaulted contains the fields that have a field manager, with
+// their defaults.
+func (e *Engine) withUnsetFields(t *schema.Type, owned, unset fieldset.Set, defaulted document.Value) fieldset.Set {
+	owned = owned.RecursiveDifference(unset)
+	return owned.Union(unset.Difference(pathsOf(t, defaulted))).Union(fieldsOf(t, defaulted).Covered(unset))
+}
+
+// withDefaults returns a document with the defaults of the kind.
+func (e *Engine) withDefaults(doc document.Value) document.Value {
+	if e.options.Default == nil {
+		return doc
+	}
+	return e.options.Default(doc)
+}
+
+// splitEqual splits a set of fields into those whose values in two documents differ, and those whose values are equal or absent in
+// both.
+func splitEqual(a, b versioned, fields fieldset.Set) (differing, equal fieldset.Set) {
+	var different []fieldset.Path
+	for path := range fields.All() {
+		if !document.Equal(valueAt(a, path), valueAt(b, path)) {
+			different = append(different, slices.Clone(path))
+		}
+	}
+	differing = fieldset.New(different...)
+	return differing, fields.Difference(differing)
+}
+
+// ownedAtOrBelow returns the subset of fields such that owned contains the field itself or a field inside of it.
+func ownedAtOrBelow(fields, owned fieldset.Set) fieldset.Set {
+	var held []fieldset.Path
+	for path := range fields.All() {
+		if owned.Has(path) || !owned.At(path).IsEmpty() {
+			held = append(held, slices.Clone(path))
+		}
+	}
+	return fieldset.New(held...)
+}
+
+// withFieldsOf returns the document to with the values that the document from has at or below the given fields.
+func withFieldsOf(t *schema.Type, to, from document.Value, fields fieldset.Set) document.Value {
+	paths := pathsOf(t, from)
+	found := paths.Covered(fields)
+	if found.IsEmpty() {
+		return to
+	}
+	var m merger
+	return m.merge(t, to, removeFields(t, from, paths.Difference(withNamedParents(found, t))))
+}
+
+// previousFields returns the fields that the applier owned before the apply at the version of the apply. self is the identity of
+// its entry.
+func (managed *managedFields) previousFields(self Entry) (fieldset.Set, error) {
+	i := managed.find(self)
+	if i < 0 || managed.list[i].entry.APIVersion != self.APIVersion {
+		return fieldset.Set{}, nil
+	}
+	return managed.fields(i)
+}
+
 // withOwnedFields returns the merged document without the fields that no field manager owns, which defaulting, admission or the server
-// have set. It contains the untracked fields.
+// have set. It contains the untracked fields, but no containers of which only absent fields are owned.
 func (e *Engine) withOwnedFields(merged versioned, in intent, managed *managedFields, self Entry) (document.Value, error) {
 	byVersion := map[string][]fieldset.Set{merged.version: {untrackedFields, in.fields()}}
 	for i, m := range managed.list {
@@ -65,7 +150,7 @@ func (e *Engine) withOwnedFields(merged versioned, in intent, managed *managedFi
 	all := pathsOf(merged.t, merged.doc)
 	var keep fieldset.Set
 	for _, set := range byVersion[merged.version] {
-		keep = keep.Union(withNamedParents(set, merged.t))
+		keep = keep.Union(withNamedParents(set.Intersection(all), merged.t))
 	}
 	rest := versioned{removeFields(merged.t, merged.doc, all.Difference(keep)), merged.t, merged.version}
 	for _, version := range sortedVersions(byVersion) {

@@ -10,13 +10,13 @@ import (
 // configuration that created the object is a no-op. Other values are removed.
 func TestUnsetCreated(t *testing.T) {
 	given := document.NewInt(7)
-	options := Options{Unset: true, Default: func(doc document.Value) document.Value { return doc }, Created: func(doc document.Value) document.Value {
+	s := newScript(t)
+	s.created = func(doc document.Value) document.Value {
 		if doc.Get("number").IsAbsent() && doc.Get("text").IsAbsent() {
 			doc = doc.With("number", given)
 		}
 		return doc
-	}}
-	s := newScript(t, options)
+	}
 	s.apply("m1", `{number: {k8s_io__value: unset}, map: {a: 1}}`)
 	s.live.Document = s.live.Document.With("number", given) // the server sets the field after the merge
 	s.noOp("m1", `{number: {k8s_io__value: unset}, map: {a: 1}}`)
@@ -34,6 +34,59 @@ func TestUnsetCreated(t *testing.T) {
 	s.force("m3", `text: z`)
 	s.apply("m1", `{number: {k8s_io__value: unset}, map: {a: 1}}`)
 	s.want(`{map: {a: 1}, text: z}`)
+}
+
+// TestUnsetAdmitted: a field that admission set when the applier created the object keeps its value. A manager that did not own the
+// field before removes it.
+func TestUnsetAdmitted(t *testing.T) {
+	s := newScript(t)
+	same := func(doc document.Value) document.Value { return doc }
+	item, err := document.ParseYAML([]byte(`[{name: x, value: "1"}, {name: a}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.created, s.admitted = same, func(doc document.Value) document.Value {
+		if doc.Get("items").Len() < 2 {
+			doc = doc.With("items", item)
+		}
+		return doc
+	}
+	const config = `{items: [{name: a}, {name: x, k8s_io__value: unset}]}`
+	s.apply("m1", config)
+	s.live.Document = s.live.Document.With("items", item) // as admission does after the merge
+	s.noOp("m1", config)
+	s.wantOwners(`m1 .items[name="a"]{,.name} .items[name="x"]`)
+
+	s.force("m2", `items: [{name: x, k8s_io__value: unset}]`)
+	s.want(`items: [{name: a}]`)
+	s.noOp("m2", `items: [{name: x, k8s_io__value: unset}]`)
+}
+
+// TestUnsetLaterDefault: a field that the server left absent when it created the object, and that would have a default now because
+// the server has set another field, remains absent. A field whose default would now be another one keeps its value.
+func TestUnsetLaterDefault(t *testing.T) {
+	byText := func(doc document.Value) document.Value {
+		if text := doc.Get("text"); doc.Get("number").IsAbsent() && !text.IsAbsent() {
+			doc = doc.With("number", document.NewInt(int64(len(text.Text()))))
+		}
+		return doc
+	}
+	s := newScript(t, Options{Unset: true, Default: byText})
+	s.created = func(doc document.Value) document.Value {
+		doc = byText(doc)
+		return doc.With("text", document.NewString(doc.Get("text").Text()+"generated"))
+	}
+	s.apply("m1", `{number: {k8s_io__value: unset}, map: {a: 1, b: {k8s_io__value: unset}}}`)
+	s.live.Document = s.live.Document.With("text", document.NewString("generated"))
+	s.noOp("m1", `{number: {k8s_io__value: unset}, map: {a: 1, b: {k8s_io__value: unset}}}`)
+	s.wantOwners(`m1 .map{.a,.b} .number`)
+
+	s = newScript(t, Options{Unset: true, Default: byText})
+	s.created = func(doc document.Value) document.Value {
+		return byText(doc).With("text", document.NewString("xygenerated"))
+	}
+	s.apply("m1", `{number: {k8s_io__value: unset}, text: xy}`)
+	s.want(`{number: 2, text: xy}`)
 }
 
 // TestUnsetInRemovedItem: removing a list item also removes the unset fields inside of it from the entries of all field managers.

@@ -22,11 +22,6 @@ type Options struct {
 	// Default returns the document with the defaults of the kind added. It is called only for configurations with
 	// unset markers, to decide whether an unset field gets a default. Nil means that the kind has no defaults.
 	Default func(document.Value) document.Value
-	// Created returns the document that the server would store if an object were created with a document: with defaults, and with
-	// the fields that the server sets. It is called only if a configuration has an unset marker at a field that Default does not
-	// set, with the fields that have a field manager; if Created gives the field its live value, the field keeps it. Nil means
-	// that Default sets all such fields.
-	Created func(document.Value) document.Value
 	// MaxUpdateEntries is the maximum number of managed fields entries with operation Update in an object; if there are
 	// more, the oldest are merged into one entry. 0 means 10, as in Kubernetes.
 	MaxUpdateEntries int
@@ -124,7 +119,7 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 		return Result{}, err
 	}
 	applier := Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}
-	if intended, err = e.retainCreatedFields(before, intended, managed, applier); err != nil {
+	if intended, err = e.retainCreatedFields(before, intended, managed, applier, r); err != nil {
 		return Result{}, err
 	}
 	self, previous := managed.recordApply(applier, intended)
@@ -147,7 +142,7 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 		after.doc = pruned
 	}
 	if !intended.unset.IsEmpty() && e.options.Default != nil {
-		after.doc = e.options.Default(after.doc)
+		after.doc = withFieldsOf(t, after.doc, e.options.Default(after.doc), intended.unset)
 	}
 
 	// 4. Compare the old and the new document, and remove the changed fields from the entries of other managers; return

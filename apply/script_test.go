@@ -33,7 +33,9 @@ type script struct {
 	now         time.Time
 	// version and subresource are used for the following requests.
 	version, subresource string
-	last                 Request
+	// created and admitted are Request.Created and Request.Admitted of all requests.
+	created, admitted func(document.Value) document.Value
+	last              Request
 }
 
 // newScript returns a script whose object does not exist yet. The default options enable unset markers.
@@ -55,7 +57,7 @@ func newScript(t *testing.T, options ...Options) *script {
 
 func (s *script) request(manager string) Request {
 	s.now = s.now.Add(time.Minute)
-	return Request{Manager: manager, Version: s.version, Subresource: s.subresource, Time: s.now}
+	return Request{Manager: manager, Version: s.version, Subresource: s.subresource, Time: s.now, Created: s.created, Admitted: s.admitted}
 }
 
 // run calls f, which sends the request called name, on both engines, with the live object and the document in yaml. It

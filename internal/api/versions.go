@@ -75,14 +75,14 @@ func (v engineVersions) Convert(doc document.Value, from, to string) (document.V
 type EngineOptions struct {
 	// Unset makes the engine accept unset markers in apply configurations.
 	Unset bool
-	// Default sets the defaults of the kind, and Created the fields that the server sets in a new object; see [apply.Options].
-	Default, Created func(document.Value) document.Value
+	// Default sets the defaults of the kind; see [apply.Options].
+	Default func(document.Value) document.Value
 }
 
 // Engine returns an apply engine for requests to the given endpoint of the kind. The caller needs one engine per version if
 // Default is set, because defaults depend on the version.
 func (k *Kind) Engine(endpoint string, o EngineOptions) (*apply.Engine, error) {
-	return apply.New(apply.Options{Versions: k.EngineVersions(), Reset: k.ResetFieldSets(endpoint), Unset: o.Unset, Default: o.Default, Created: o.Created})
+	return apply.New(apply.Options{Versions: k.EngineVersions(), Reset: k.ResetFieldSets(endpoint), Unset: o.Unset, Default: o.Default})
 }
 
 // BodyEngine returns an apply engine for subresource bodies that are not the object itself, such as Scale.

@@ -111,7 +111,7 @@ func TestEngine(t *testing.T) {
 // TestEngineOptionsAreIndependent checks that apply engines of a kind do not share options.
 func TestEngineOptionsAreIndependent(t *testing.T) {
 	k := builtin(t, "horizontalpodautoscalers.autoscaling")
-	config := parse(t, `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, spec: {minReplicas: {k8s_io__value: unset}}}`)
+	config := parse(t, `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {annotations: {default: {k8s_io__value: unset}}}}`)
 	for _, name := range []string{"a", "b"} {
 		engine, err := k.Engine("", EngineOptions{Unset: true, Default: func(doc document.Value) document.Value {
 			return put(doc, document.NewString(name), "metadata", "annotations", "default")

@@ -231,3 +231,27 @@ func TestMutatingPolicyCannotGrowWithoutLimit(t *testing.T) {
 	c.addMutatingPolicy(mutatingPolicy("large", `"failurePolicy":"Ignore",`, expressions...))
 	c.call("POST", testMaps, mapBody("d", `{"x":"`+strings.Repeat("x", 1000)+`"}`)).want(413, `after spec.mutations[11].jsonPatch.expression of policy \"large\", limit is 3145728`)
 }
+
+// TestUnsetSetByCreation checks that applying a configuration again is a no-op if a policy or a webhook sets an unset field only when
+// the object is created. Another manager removes the field.
+func TestUnsetSetByCreation(t *testing.T) {
+	c := start(t, Config{})
+	c.addMutatingPolicy(strings.Replace(mutatingPolicy("p", "", `Object{data: {"policy": "x"}}`), `["CREATE","UPDATE"]`, `["CREATE"]`, 1))
+	var received []map[string]string
+	hook := patchServer(t, `[{"op":"add","path":"/data/hook","value":"x"}]`, &received)
+	webhook := configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, "")
+	c.call("POST", registration+"mutatingwebhookconfigurations", strings.Replace(webhook, `["CREATE","UPDATE"]`, `["CREATE"]`, 1)).want(201)
+
+	unset := mapBody("c", `{"a":"1","policy":{"k8s_io__value":"unset"},"hook":{"k8s_io__value":"unset"}}`)
+	first := c.apply(testMaps+"/c", "alice", unset).want(201, `"data":{"a":"1","hook":"x","policy":"x"}`)
+	for range 2 {
+		if again := c.apply(testMaps+"/c", "alice", unset).want(200); again.text != first.text {
+			t.Errorf("applying the configuration again: received %s, want %s", again.text, first.text)
+		}
+	}
+	hook.Close()
+	if again := c.apply(testMaps+"/c", "alice", unset).want(200); again.text != first.text {
+		t.Errorf("applying the configuration while the webhook fails: received %s, want %s", again.text, first.text)
+	}
+	c.apply(testMaps+"/c", "bob&force=true", mapBody("c", `{"policy":{"k8s_io__value":"unset"},"hook":{"k8s_io__value":"unset"}}`)).want(200, `"data":{"a":"1"}`)
+}

@@ -84,7 +84,7 @@ func (w *write) mergeApply(ctx context.Context, live *loaded, config decoded) (m
 			return m, err
 		}
 	}
-	if m, err = w.mergeConfiguration(live, config); err != nil {
+	if m, err = w.mergeConfiguration(ctx, live, config); err != nil {
 		return m, err
 	}
 	if err := w.checkProjectedUID(live, config.document); err != nil {
@@ -97,7 +97,7 @@ func (w *write) mergeApply(ctx context.Context, live *loaded, config decoded) (m
 }
 
 // mergeConfiguration merges a configuration into the live object, or into its projection, with the apply engine.
-func (w *write) mergeConfiguration(live *loaded, config decoded) (m merged, err error) {
+func (w *write) mergeConfiguration(ctx context.Context, live *loaded, config decoded) (m merged, err error) {
 	e := w.Endpoint
 	if e.isProjected() {
 		projection, engine := e.projection, e.engine
@@ -112,13 +112,14 @@ func (w *write) mergeConfiguration(live *loaded, config decoded) (m merged, err 
 		m.resourceVersion = live.revision()
 		return m, err
 	}
-	current := live.current
+	current, r := live.current, w.applyRequest()
 	if w.hasMarkers(config.document) {
+		r = w.unsetRequest(ctx, live)
 		if e.isSecret() {
 			current.Document, config.document = w.withTextMarkers(current.Document, config.document)
 		}
 	}
-	result, err := w.applyConfiguration(current, config.document)
+	result, err := w.applyConfiguration(current, config.document, r)
 	if err != nil {
 		return m, w.engineError(err)
 	}

@@ -110,11 +110,7 @@ func (r *Registry) newEndpoint(k *api.Kind, key endpointKey) (*Endpoint, error) 
 	if e.isProjected() {
 		e.engine, err = api.BodyEngine(e.subresource.Body, api.EngineOptions{Unset: r.Unset})
 	} else {
-		options := api.EngineOptions{Unset: r.Unset, Default: e.values.Default}
-		if e.Subresource == "" {
-			options.Created = e.created
-		}
-		e.engine, err = k.Engine(e.Subresource, options)
+		e.engine, err = k.Engine(e.Subresource, api.EngineOptions{Unset: r.Unset, Default: e.values.Default})
 	}
 	return e, err
 }
@@ -175,24 +171,6 @@ func (e *Endpoint) complete(doc document.Value) document.Value {
 		return e.projection.complete(doc)
 	}
 	return e.Kind.Normalize(e.body.Default(doc))
-}
-
-// created returns the object that a create request with a document would store, at the endpoint's version, without admission and
-// allocation. It returns the document itself if it cannot be converted.
-func (e *Endpoint) created(doc document.Value) document.Value {
-	stored, err := e.toStored(e.complete(doc))
-	if err != nil {
-		return doc
-	}
-	if prepare := e.strategy.Prepare; prepare != nil {
-		stored = prepare(stored, document.Value{})
-	}
-	stored = e.stored.Default(e.Kind.Prepare("", stored, document.Value{}, api.Write{Version: e.Version}))
-	at, err := e.fromStored(stored)
-	if err != nil {
-		return doc
-	}
-	return at
 }
 
 // fromStored converts a stored document to the endpoint's version.

@@ -26,14 +26,14 @@ import (
 // applyConfiguration applies a configuration to an object. With TakeOver, it first transfers the fields of client-side apply
 // to the applier. An object without managed fields gets its first entries by the apply; then the fields are transferred and
 // the configuration is applied a second time, as kubectl does.
-func (w *write) applyConfiguration(live apply.Object, config document.Value) (apply.Result, error) {
+func (w *write) applyConfiguration(live apply.Object, config document.Value, r apply.Request) (apply.Result, error) {
 	if w.TakeOver {
 		var err error
 		if live.Entries, err = w.takeOverEntries(live); err != nil {
 			return apply.Result{}, err
 		}
 	}
-	result, err := w.applyOnce(live, config)
+	result, err := w.applyOnce(live, config, r)
 	if err != nil || !w.TakeOver || len(live.Entries) > 0 {
 		return result, err
 	}
@@ -41,19 +41,19 @@ func (w *write) applyConfiguration(live apply.Object, config document.Value) (ap
 	if err != nil || moved.NoOp() {
 		return result, err
 	}
-	return w.applyOnce(apply.Object{Document: result.Object.Document, Entries: moved.Entries}, config)
+	return w.applyOnce(apply.Object{Document: result.Object.Document, Entries: moved.Entries}, config, r)
 }
 
 // applyOnce applies a configuration to an object once, without the transfer of TakeOver. For the field manager "kubectl" it
 // resolves conflicts about fields in the last-applied annotation, and updates the annotation.
-func (w *write) applyOnce(live apply.Object, config document.Value) (apply.Result, error) {
-	result, err := w.Endpoint.engine.Apply(live, config, w.applyRequest())
+func (w *write) applyOnce(live apply.Object, config document.Value, r apply.Request) (apply.Result, error) {
+	result, err := w.Endpoint.engine.Apply(live, config, r)
 	if w.Manager != ownership.KubectlManager {
 		return result, err
 	}
 	var conflict *apply.ConflictError
 	if errors.As(err, &conflict) {
-		result, err = w.applyOverAnnotation(live, config, conflict)
+		result, err = w.applyOverAnnotation(live, config, conflict, r)
 	}
 	if err != nil {
 		return result, err
@@ -86,7 +86,7 @@ func (w *write) takeOverEntries(live apply.Object) ([]apply.Entry, error) {
 
 // applyOverAnnotation applies a configuration with force if all conflicts are about fields in the last-applied annotation. If
 // there are conflicts about other fields, it returns a *apply.ConflictError with these conflicts.
-func (w *write) applyOverAnnotation(live apply.Object, config document.Value, conflict *apply.ConflictError) (apply.Result, error) {
+func (w *write) applyOverAnnotation(live apply.Object, config document.Value, conflict *apply.ConflictError, r apply.Request) (apply.Result, error) {
 	own, ok := w.lastApplied(live)
 	if !ok {
 		return apply.Result{}, conflict
@@ -104,9 +104,8 @@ func (w *write) applyOverAnnotation(live apply.Object, config document.Value, co
 	if len(others) > 0 {
 		return apply.Result{}, &apply.ConflictError{Manager: conflict.Manager, Conflicts: others}
 	}
-	forced := w.applyRequest()
-	forced.Force = true
-	return w.Endpoint.engine.Apply(live, config, forced)
+	r.Force = true
+	return w.Endpoint.engine.Apply(live, config, r)
 }
 
 // isUnsetDefault reports whether a conflict is about a default inside of a field or list item that an unset marker removes
