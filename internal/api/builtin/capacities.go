@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -11,8 +12,13 @@ import (
 )
 
 // checkDeviceCapacities validates the capacities of a device in a ResourceSlice. A capacity may have a requestPolicy only if the
-// device allows multiple allocations.
+// device allows multiple allocations. Capacities that the device has in the live ResourceSlice are not validated again.
 func checkDeviceCapacities(c *checker, device, _ document.Value) {
+	if live := c.liveDevice(device.Get("name").Text()); !live.IsAbsent() {
+		if t, _ := c.currentType().Lookup("capacity"); semanticEqual(t, false, device.Get("capacity"), live.Get("capacity")) {
+			return
+		}
+	}
 	shared := device.Get("allowMultipleAllocations").Bool()
 	c.push("capacity")
 	for key, capacity := range device.Get("capacity").Fields() {
@@ -115,21 +121,50 @@ func (c *checker) checkRequestRange(bounds document.Value, defaultQuantity, maxi
 		c.invalid(minimum.String(), fmt.Sprintf("min is larger than capacity value: %s", maximum.String()), "min")
 	}
 	if defaultQuantity.Cmp(minimum) < 0 {
-		c.invalid(defaultQuantity.String(), fmt.Sprintf("default is less than min: %s", minimum.String()), "min")
+		c.invalid(defaultQuantity.String(), fmt.Sprintf("default is less than min: %s", minimum.String()), "default")
 	}
 	if !isAbsentOrNull(high) {
 		c.checkRangeMaximum(quantityValue(high), minimum, defaultQuantity, maximum)
 	}
-	if isAbsentOrNull(step) {
+	if !isAbsentOrNull(step) {
+		c.checkRangeSteps(bounds, defaultQuantity, maximum)
+	}
+}
+
+// checkRangeSteps validates the step of bounds, which must be positive. Its arithmetic requires integers that fit into int64.
+func (c *checker) checkRangeSteps(bounds document.Value, defaultQuantity, maximum resource.Quantity) {
+	minimum, step := quantityValue(bounds.Get("min")), quantityValue(bounds.Get("step"))
+	if step.Sign() <= 0 {
+		c.invalid(step.String(), "must be greater than zero", "step")
 		return
 	}
-	by, first := quantityValue(step), minimum.DeepCopy()
-	if first.Add(by); first.Cmp(maximum) > 0 {
-		c.invalid(by.String(), fmt.Sprintf("one step %s is larger than capacity value: %s", first.String(), maximum.String()), "step")
+	first := minimum.DeepCopy()
+	if first.Add(step); first.Cmp(maximum) > 0 {
+		c.invalid(step.String(), fmt.Sprintf("one step %s is larger than capacity value: %s", first.String(), maximum.String()), "step")
 	}
-	c.checkStep(defaultQuantity, minimum, by)
-	if !isAbsentOrNull(high) {
-		c.checkStep(quantityValue(high), minimum, by)
+	hasMaximum := !isAbsentOrNull(bounds.Get("max"))
+	before := len(c.errs)
+	c.checkInt64(defaultQuantity, "default")
+	c.checkInt64(minimum, "min")
+	if hasMaximum {
+		c.checkInt64(quantityValue(bounds.Get("max")), "max")
+	}
+	c.checkInt64(step, "step")
+	if len(c.errs) > before {
+		return
+	}
+	c.checkStep(defaultQuantity, minimum, step)
+	if hasMaximum {
+		c.checkStep(quantityValue(bounds.Get("max")), minimum, step)
+	}
+}
+
+// checkInt64 requires that v, the value of the given field, is not negative and fits into int64.
+func (c *checker) checkInt64(v resource.Quantity, field string) {
+	if v.Sign() < 0 {
+		c.invalid(v.String(), "must be greater than or equal to 0", field)
+	} else if v.CmpInt64(math.MaxInt64) > 0 {
+		c.invalid(v.String(), fmt.Sprintf("must not be larger than %d", math.MaxInt64), field)
 	}
 }
 
@@ -141,14 +176,13 @@ func (c *checker) checkRangeMaximum(greatest, minimum, defaultQuantity, maximum 
 		c.invalid(greatest.String(), fmt.Sprintf("max is larger than capacity value: %s", maximum.String()), "max")
 	}
 	if defaultQuantity.Cmp(greatest) > 0 {
-		c.invalid(defaultQuantity.String(), fmt.Sprintf("default is more than max: %s", greatest.String()), "max")
+		c.invalid(defaultQuantity.String(), fmt.Sprintf("default is more than max: %s", greatest.String()), "default")
 	}
 }
 
-// checkStep requires that v differs from minimum by a multiple of step. A step of 0, which makes kube-apiserver panic, is
-// rejected.
+// checkStep requires that v differs from minimum by a multiple of step, which is positive.
 func (c *checker) checkStep(v, minimum, step resource.Quantity) {
-	if step.Value() == 0 || (v.Value()-minimum.Value())%step.Value() != 0 {
+	if (v.Value()-minimum.Value())%step.Value() != 0 {
 		c.invalid(v.String(), fmt.Sprintf("value is not a multiple of a given step (%s) from (%s)", step.String(), minimum.String()), "step")
 	}
 }

@@ -19,6 +19,7 @@ type rulebook struct {
 	subresources             map[string]map[*Type]*block // subresources maps the name of a subresource to its validation rules.
 	warnings, statusWarnings map[*Type]*block
 	requestWarnings          map[*Type]*block
+	declared                 map[*Type]*declaredType // declared holds the declarative validation of the kinds that have one.
 	blocks                   map[string]*block       // blocks holds the blocks that rules can use, by name.
 	checks                   map[string]checkFactory // checks maps the names of checks to their factories; nil after compilation.
 }
@@ -27,7 +28,7 @@ func newRulebook() *rulebook {
 	return &rulebook{
 		kinds: map[*Type]*block{}, subresources: map[string]map[*Type]*block{},
 		warnings: map[*Type]*block{}, statusWarnings: map[*Type]*block{}, requestWarnings: map[*Type]*block{},
-		blocks: map[string]*block{},
+		declared: map[*Type]*declaredType{}, blocks: map[string]*block{},
 	}
 }
 
@@ -88,6 +89,24 @@ func (book *rulebook) readRules(set *kinds.Set) error {
 		s.block.statements = statements
 	}
 	book.checks = nil
+	return book.readDeclarations()
+}
+
+// readDeclarations compiles the declarative validation of all kinds.
+func (book *rulebook) readDeclarations() error {
+	d, err := newDeclarations()
+	if err != nil {
+		return err
+	}
+	for t := range book.kinds {
+		declared, err := d.of(t)
+		if err != nil {
+			return fmt.Errorf("declarative.txt: %w", err)
+		}
+		if declared != nil {
+			book.declared[t] = declared
+		}
+	}
 	return nil
 }
 

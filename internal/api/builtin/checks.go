@@ -29,9 +29,7 @@ func (book *rulebook) checkFactories() map[string]checkFactory {
 	all["old"] = book.makeOld
 	for name, f := range formats {
 		all[name] = newPlainCheck(func(c *checker, value, _ document.Value) bool {
-			for _, detail := range f.check(value.Text()) {
-				c.invalid(value.Text(), detail) // unlike invalidAll, this does not allocate memory for valid strings
-			}
+			c.invalidFormat(f, value.Text())
 			return true
 		})
 	}
@@ -87,6 +85,14 @@ func valueChecks() map[string]checkFactory {
 			return true
 		}),
 		"immutable": newDetailCheck("field is immutable", checkImmutable),
+		"set-once": newPlainCheck(func(c *checker, v, old document.Value) bool {
+			if c.updating && !isEmpty(old) && isEmpty(v) {
+				c.invalidBy(originUpdate, nil, updateConstraints["NoUnset"].detail)
+			} else if c.updating && !isEmpty(old) && v.Text() != old.Text() {
+				c.invalidBy(originUpdate, nil, updateConstraints["NoModify"].detail)
+			}
+			return true
+		}),
 		"frozen": newDetailCheck("", func(c *checker, v document.Value, detail string) bool {
 			if c.updating && !c.isUnchanged(v) {
 				c.forbidden(detail)
@@ -177,14 +183,14 @@ func intValue(v document.Value) int64 {
 }
 
 func makeMin(args []string) (check, error) {
-	return makeBound(args, "must be greater than or equal to %d", func(n, limit int64) bool { return n >= limit })
+	return makeBound(args, originMinimum, "must be greater than or equal to %d", func(n, limit int64) bool { return n >= limit })
 }
 
 func makeMax(args []string) (check, error) {
-	return makeBound(args, "must be less than or equal to %d", func(n, limit int64) bool { return n <= limit })
+	return makeBound(args, originMaximum, "must be less than or equal to %d", func(n, limit int64) bool { return n <= limit })
 }
 
-func makeBound(args []string, defaultDetail string, within func(n, limit int64) bool) (check, error) {
+func makeBound(args []string, origin, defaultDetail string, within func(n, limit int64) bool) (check, error) {
 	if len(args) == 0 {
 		return nil, fmt.Errorf("expected a number")
 	}
@@ -195,7 +201,7 @@ func makeBound(args []string, defaultDetail string, within func(n, limit int64) 
 	detail, err := parseDetail(args[1:], fmt.Sprintf(defaultDetail, limit))
 	return func(c *checker, value, _ document.Value) bool {
 		if n := intValue(value); !within(n, limit) {
-			c.invalid(n, detail)
+			c.invalidBy(origin, n, detail)
 		}
 		return true
 	}, err

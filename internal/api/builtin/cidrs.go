@@ -8,7 +8,7 @@ import (
 )
 
 // addressName is the format of the names of IPAddress objects, which are IP addresses in canonical form.
-var addressName = format{nil, func(s string) (problems []string) {
+var addressName = format{problems: func(s string) (problems []string) {
 	for _, e := range validation.IsValidIP(nil, s) {
 		problems = append(problems, e.Detail)
 	}

@@ -14,15 +14,14 @@ import (
 // errors.
 func contextChecks() map[string]checkFactory {
 	return map[string]checkFactory{
-		"unsupported":   makeUnsupported,
-		"not-equal":     makeNotEqual,
-		"frozen-except": makeFrozenExcept,
-		"selected-by":   makeSelectedBy,
-		"alone":         makeAlone,
-		"not-both":      makeNotBoth,
-		"at-most":       makeAtMost,
-		"starts-with":   makeStartsWith,
-		"longest":       makeLongest,
+		"unsupported": makeUnsupported,
+		"not-equal":   makeNotEqual,
+		"selected-by": makeSelectedBy,
+		"alone":       makeAlone,
+		"not-both":    makeNotBoth,
+		"at-most":     makeAtMost,
+		"starts-with": makeStartsWith,
+		"longest":     makeLongest,
 
 		// Unlike the check "required", this check does not skip the remaining checks of the statement, because kube-apiserver
 		// reports their errors for some empty strings as well.
@@ -154,20 +153,6 @@ func makeNotEqual(args []string) (check, error) {
 	return func(c *checker, value, _ document.Value) bool {
 		if value.Text() == args[0] {
 			c.invalid(value.Text(), args[1])
-		}
-		return true
-	}, nil
-}
-
-// makeFrozenExcept returns a check that forbids updates of a struct's fields, with exceptions. The arguments are the error
-// detail and the fields that may change.
-func makeFrozenExcept(args []string) (check, error) {
-	if len(args) < 2 {
-		return nil, fmt.Errorf("expected the error detail and fields")
-	}
-	return func(c *checker, value, old document.Value) bool {
-		if c.updating && !equalExcept(c.currentType(), value, old, args[1:]) {
-			c.forbidden(args[0])
 		}
 		return true
 	}, nil

@@ -30,7 +30,7 @@ func CheckMetadata(obj, old document.Value, namespaced bool) (general, custom fi
 }
 
 // embeddedName is the format of the names of resources that are embedded in custom resources.
-var embeddedName = nameFormat{pathSegment, format{isDNSSubdomain, content.IsPathSegmentPrefix}, false}
+var embeddedName = nameFormat{pathSegment, format{accepts: isDNSSubdomain, problems: content.IsPathSegmentPrefix}, false}
 
 // CheckEmbeddedMetadata returns the errors of the metadata of a resource that is embedded in a custom resource. path is the
 // path of the metadata in the custom resource. The name and the namespace are optional.

@@ -18,13 +18,16 @@ import (
 // rules.
 func deviceChecks() map[string]func(c *checker, value, old document.Value) {
 	return map[string]func(c *checker, value, old document.Value){
-		"extended-resource": checkExtendedResourceName, "full-attribute-name": checkFullAttributeName, "pool-name": checkPoolName,
-		"device-expression": checkDeviceExpression, "request-reference": checkRequestReference, "device-parameters": checkDeviceParameters,
+		"extended-resource":   withOrigin("format=k8s-extended-resource-name", checkExtendedResourceName),
+		"full-attribute-name": withOrigin("format=k8s-resource-fully-qualified-name", checkFullAttributeName),
+		"pool-name":           withOrigin("format=k8s-resource-pool-name", checkPoolName),
+		"normal-uid":          withOrigin("format=k8s-uuid", checkNormalUID),
+		"device-expression":   checkDeviceExpression, "request-reference": checkRequestReference, "device-parameters": checkDeviceParameters,
 		"single-term": checkSingleTerm, "slice-nodes": checkSliceNodes, "slice-devices": checkSliceDevices, "counters": checkCounters,
 		"device-size": checkDeviceSize, "device-attributes": checkDeviceAttributes, "device-capacities": checkDeviceCapacities,
 		"device-taints": checkDeviceTaints, "device-nodes": checkDeviceNodes, "no-device-nodes": checkNoDeviceNodes,
 		"binding-conditions": checkBindingConditions, "single-attribute": checkSingleAttribute,
-		"reserved-claim": checkReservedClaim, "normal-uid": checkNormalUID, "allocated-device": checkAllocatedDevice,
+		"reserved-claim": checkReservedClaim, "allocated-device": checkAllocatedDevice,
 		"interface-address": checkInterfaceAddress,
 	}
 }

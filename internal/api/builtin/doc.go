@@ -29,7 +29,8 @@
 // [Type.Default] applies the defaults. [OneOfs.Clashes] finds unions of which an apply and other field managers have set
 // different members. [Type.Validate] and [Type.ValidateSubresource] return the same errors as kube-apiserver, and
 // [Type.Warnings], [Type.StatusWarnings] and [Type.RequestWarnings] the same warnings. Checks that the language of kind files
-// cannot express are Go functions, which gochecks.go lists.
+// cannot express are Go functions, which gochecks.go lists. The validation tags of Go types, which are in declarative.txt,
+// complement the rules: see kinds/README.md.
 //
 // The program of make oracle-validation modifies every field of the objects in testdata/validation/objects, applies the
 // changes in changes.txt, validates the results with kube-apiserver's own code, and records the errors. Tests compare this
@@ -62,6 +63,8 @@
 //	validate.go   Validate, and the state of a validation
 //	checkparser.go  compiles sections of validation and warnings; rulecondition.go, their conditions
 //	block.go      evaluation of compiled rules
+//	declarative.go  the declarative validation of structs; declarativeparser.go compiles declarative.txt
+//	tagchecks.go  validation tags of single fields; tagrules.go, tags of several fields: unions and modes
 //	checks.go     checks of single values; contextchecks.go, checks that involve other fields; lists.go, checks of lists
 //	formats.go    string formats; scalars.go, formats of other scalars
 //	gochecks.go   the checks that are Go functions, by name

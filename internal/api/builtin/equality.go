@@ -12,7 +12,7 @@ func checkImmutable(c *checker, value document.Value, detail string) bool {
 	if _, t, pointer := c.liveValue(); value.IsAbsent() && t != nil && t.Kind == String && !pointer {
 		value = t.zero()
 	}
-	c.invalid(errorValue(value), detail)
+	c.invalidBy(originImmutable, errorValue(value), detail)
 	return true
 }
 

@@ -10,10 +10,11 @@ import (
 
 // format is a string format. problems returns kube-apiserver's messages for a string that does not have the format, and nil
 // for a valid string. accepts, if not nil, is a fast check that returns true only for valid strings, and may return false for
-// valid strings.
+// valid strings. origin is the origin of the errors; "" if declarative validation has no such format.
 type format struct {
 	accepts  func(string) bool
 	problems func(string) []string
+	origin   string
 }
 
 func (f format) check(text string) []string {
@@ -24,32 +25,32 @@ func (f format) check(text string) []string {
 }
 
 // pathSegment is the format that the names of objects of all kinds must have; most kinds require a stricter format.
-var pathSegment = format{isDNSSubdomain, content.IsPathSegmentName}
+var pathSegment = format{accepts: isDNSSubdomain, problems: content.IsPathSegmentName}
 
 // formats maps the names of formats in rules to the formats.
 var formats = map[string]format{
-	"dns-label":                {isDNSLabel, validation.IsDNS1123Label},
-	"dns-subdomain":            {isDNSSubdomain, validation.IsDNS1123Subdomain},
-	"dns-subdomain-underscore": {isDNSSubdomain, validation.IsDNS1123SubdomainWithUnderscore},
-	"dns1035-label":            {nil, validation.IsDNS1035Label},
-	"dns-prefix":               {isDNSSubdomain, dnsPrefixProblems},
-	"wildcard-subdomain":       {nil, validation.IsWildcardDNS1123Subdomain},
-	"host":                     {isDNSSubdomain, hostProblems},
-	"dns-name":                 {nil, dnsNameProblems},
+	"dns-label":                {isDNSLabel, validation.IsDNS1123Label, "format=k8s-short-name"},
+	"dns-subdomain":            {isDNSSubdomain, validation.IsDNS1123Subdomain, "format=k8s-long-name"},
+	"dns-subdomain-underscore": {isDNSSubdomain, validation.IsDNS1123SubdomainWithUnderscore, ""},
+	"dns1035-label":            {nil, validation.IsDNS1035Label, ""},
+	"dns-prefix":               {isDNSSubdomain, dnsPrefixProblems, ""},
+	"wildcard-subdomain":       {nil, validation.IsWildcardDNS1123Subdomain, ""},
+	"host":                     {isDNSSubdomain, hostProblems, ""},
+	"dns-name":                 {nil, dnsNameProblems, ""},
 	"path-segment":             pathSegment,
-	"qualified-name":           {isLabelKey, content.IsLabelKey},
-	"qualified-name-any-case":  {isLabelKey, func(s string) []string { return content.IsLabelKey(strings.ToLower(s)) }},
-	"label-value":              {isLabelValue, content.IsLabelValue},
-	"env-name":                 {isCIdentifier, validation.IsRelaxedEnvVarName},
-	"data-key":                 {isDataKey, validation.IsConfigMapKey},
-	"port-name":                {isPortName, validation.IsValidPortName},
-	"header-name":              {nil, validation.IsHTTPHeaderName},
-	"relative-path":            {nil, descendingProblems},
-	"relative-file":            {nil, localFileProblems},
-	"no-backsteps":             {nil, backstepProblems},
-	"timezone":                 {nil, timeZoneProblems},
-	"cron-schedule":            {nil, scheduleProblems},
-	"semantic-version":         {isSemanticVersion, semanticVersionProblems},
+	"qualified-name":           {isLabelKey, content.IsLabelKey, "format=k8s-label-key"},
+	"qualified-name-any-case":  {isLabelKey, func(s string) []string { return content.IsLabelKey(strings.ToLower(s)) }, ""},
+	"label-value":              {isLabelValue, content.IsLabelValue, ""},
+	"env-name":                 {isCIdentifier, validation.IsRelaxedEnvVarName, ""},
+	"data-key":                 {isDataKey, validation.IsConfigMapKey, ""},
+	"port-name":                {isPortName, validation.IsValidPortName, ""},
+	"header-name":              {nil, validation.IsHTTPHeaderName, ""},
+	"relative-path":            {nil, descendingProblems, ""},
+	"relative-file":            {nil, localFileProblems, ""},
+	"no-backsteps":             {nil, backstepProblems, ""},
+	"timezone":                 {nil, timeZoneProblems, ""},
+	"cron-schedule":            {nil, scheduleProblems, ""},
+	"semantic-version":         {isSemanticVersion, semanticVersionProblems, ""},
 }
 
 // isDNSLabel, isDNSSubdomain, isLabelKey and isLabelValue are fast checks that accept common names. The names that they do not

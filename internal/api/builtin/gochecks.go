@@ -2,6 +2,15 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
+// withOrigin returns a check that runs f, with errors that errors of declarative validation with the same origin replace.
+func withOrigin(origin string, f func(c *checker, value, old document.Value)) func(c *checker, value, old document.Value) {
+	return func(c *checker, value, old document.Value) {
+		before := len(c.errs)
+		f(c, value, old)
+		c.errs[before:].WithOrigin(origin)
+	}
+}
+
 // goChecks returns the checks that are Go functions, by their names in rules. They validate the value at the path of the
 // rule, and add their errors to the checker.
 func goChecks() map[string]func(c *checker, value, old document.Value) {

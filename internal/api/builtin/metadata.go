@@ -28,7 +28,7 @@ var nameFormats = map[string]nameFormat{
 	"dns-subdomain": {formats["dns-subdomain"], prefixFormat("dns-subdomain"), false},
 	"dns1035-label": {formats["dns1035-label"], prefixFormat("dns1035-label"), false},
 	// The prefix is not validated: for kinds with this format, kube-apiserver validates only the whole name.
-	"whole-dns-subdomain": {format{isDNSSubdomain, content.IsDNS1123Subdomain}, format{accepts: anyText}, false},
+	"whole-dns-subdomain": {format{isDNSSubdomain, content.IsDNS1123Subdomain, "format=k8s-long-name"}, format{accepts: anyText}, false},
 	"path-segment":        {pathSegment, pathSegment, false},
 	"any":                 {format{accepts: anyText}, format{accepts: anyText}, false},
 
@@ -41,7 +41,7 @@ func anyText(string) bool { return true }
 
 func prefixFormat(name string) format {
 	f := formats[name]
-	return format{f.accepts, func(s string) []string { return f.problems(replaceTrailingDash(s)) }}
+	return format{f.accepts, func(s string) []string { return f.problems(replaceTrailingDash(s)) }, f.origin}
 }
 
 // makeObjectMeta returns a check of metadata on create. The arguments are a key of nameFormats and, optionally, the word
@@ -86,8 +86,10 @@ func (c *checker) checkCreatedMeta(meta document.Value, names nameFormat) {
 	if name := meta.Get("name").Text(); name == "" && names.generated && !c.updating {
 	} else if name == "" {
 		c.required("name or generateName is required", "name")
-	} else if problems := names.name.check(name); len(problems) > 0 { // invalidAll would allocate memory for valid names, too
-		c.invalidAll(name, problems, "name")
+	} else {
+		c.push("name")
+		c.invalidFormat(names.name, name)
+		c.pop()
 	}
 	switch namespace := meta.Get("namespace").Text(); {
 	case c.namespaced && namespace == "":

@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -157,7 +159,9 @@ func checkContainerUsers(c *checker, pod, _ document.Value) {
 			return
 		}
 		c.push("linux")
-		c.invalidAll(intValue(user.Get("uid")), validation.IsValidUserID(intValue(user.Get("uid"))), "uid")
+		if uid := intValue(user.Get("uid")); uid < 0 || uid > math.MaxUint32 {
+			c.invalid(uid, fmt.Sprintf("must be between 0 and %d, inclusive", uint32(math.MaxUint32)), "uid")
+		}
 		c.invalidAll(intValue(user.Get("gid")), validation.IsValidGroupID(intValue(user.Get("gid"))), "gid")
 		c.push("supplementalGroups")
 		for i, group := range user.Get("supplementalGroups").Items() {
@@ -211,10 +215,10 @@ func (c *checker) checkAllocatedResource(allocated, containers document.Value, c
 		if spec.Get("name").Text() != container {
 			continue
 		}
-		if !isRequestedResource(spec.Get("resources"), name) {
+		if !isRequestedResource(spec.Get("resources"), name) && !c.isMappedResource(spec, name) {
 			problem := "must match one of the container's resource requests"
 			if strings.HasPrefix(name, "claim:") {
-				problem = "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
+				problem = "must match one of the container's resource claims as 'claim:<claimName>/<requestName>' when container.resources.claims[*].request is set or 'claim:<claimName>' when it is empty"
 			}
 			c.invalid(name, problem, "name")
 		}
@@ -247,6 +251,26 @@ func (c *checker) checkHealth(r document.Value) {
 }
 
 var healthStates = []string{"Healthy", "Unhealthy", "Unknown"}
+
+// isMappedResource reports whether name has the form claim:NAME/REQUEST, and the pod's status maps that request of the claim to an
+// extended resource that container requests.
+func (c *checker) isMappedResource(container document.Value, name string) bool {
+	status := c.scopes[0].value.Lookup("status", "extendedResourceClaimStatus")
+	request, ok := strings.CutPrefix(name, "claim:"+status.Get("resourceClaimName").Text()+"/")
+	if !ok || request == "" {
+		return false
+	}
+	for _, mapping := range status.Get("requestMappings").Items() {
+		amount := container.Lookup("resources", "requests", mapping.Get("resourceName").Text())
+		if mapping.Get("containerName").Text() != container.Get("name").Text() || mapping.Get("requestName").Text() != request || isAbsentOrNull(amount) {
+			continue
+		}
+		if q := quantityValue(amount); !q.IsZero() {
+			return true
+		}
+	}
+	return false
+}
 
 // isRequestedResource reports whether resources, those of a container, contain the resource name or, if name has the form
 // claim:NAME[/REQUEST], that claim.

@@ -129,7 +129,9 @@ func checkCSIDriver(c *checker, value, _ document.Value) {
 	if len(name) > 63 {
 		c.tooLong(63)
 	}
-	c.invalidAll(name, formats["dns-subdomain"].check(strings.ToLower(name)))
+	for _, detail := range formats["dns-subdomain"].check(strings.ToLower(name)) {
+		c.invalidBy("format=k8s-long-name-caseless", name, detail)
+	}
 }
 
 func checkDomainPrefixedPath(c *checker, value, _ document.Value) {

@@ -32,7 +32,7 @@ func checkSigningConditions(c *checker, conditions, old document.Value) {
 		c.pop()
 		c.pop()
 		if !decided && (name == "Approved" && seen["Denied"] || name == "Denied" && seen["Approved"]) {
-			c.invalid(name, "Approved and Denied conditions are mutually exclusive")
+			c.invalidBy(originZeroOrOne, name, "Approved and Denied conditions are mutually exclusive")
 		}
 		if seen[name] && !twice {
 			c.pushItem(i)

@@ -87,7 +87,7 @@ func checkCounters(c *checker, counters, _ document.Value) {
 		return
 	}
 	for key := range counters.Fields() {
-		c.invalidAll(key, formats["dns-label"].check(key))
+		c.invalidFormat(formats["dns-label"], key)
 	}
 }
 
@@ -138,9 +138,9 @@ func checkSingleAttribute(c *checker, attribute, _ document.Value) {
 	const detail = "exactly one value must be specified"
 	switch n := countPresent(attribute, "bool", "int", "string", "version"); {
 	case n == 0:
-		c.invalid("", detail)
+		c.invalidBy(originUnion, "", detail)
 	case n > 1:
-		c.invalid(errorValue(attribute), detail)
+		c.invalidBy(originUnion, errorValue(attribute), detail)
 	}
 }
 

@@ -22,8 +22,8 @@ func statusChecks() map[string]func(c *checker, value, old document.Value) {
 		"not-decremented": checkNotDecremented, "new-item-ip": checkNewItemIP, "dual-stack": checkDualStack, "node-addresses": checkNodeAddresses,
 		"declared-features": checkDeclaredFeatures, "basic-resource": checkBasicResource, "resize-status": checkResizeStatus,
 		"claim-resource": checkClaimResource, "allocated-amounts": checkAllocatedAmounts,
-		"attachment-metadata": checkAttachmentMetadata, "volume-error": checkVolumeError,
-		"condition-reason": checkConditionReason, "json-path": checkJSONPath,
+		"attachment-metadata": checkAttachmentMetadata,
+		"condition-reason":    checkConditionReason, "json-path": checkJSONPath,
 
 		"pod-annotations-update": checkPodAnnotationsUpdate, "container-transitions": checkContainerTransitions, "own-claim": checkOwnClaim,
 		"extended-claim": checkExtendedClaim, "host-ip": checkHostIP, "container-users": checkContainerUsers, "allocated-resources": checkAllocatedResources,
@@ -190,10 +190,7 @@ func checkAllocatedAmounts(c *checker, amounts, _ document.Value) {
 	}
 }
 
-const (
-	maxAttachmentMetadata = 256 << 10
-	maxVolumeErrorLength  = 1024
-)
+const maxAttachmentMetadata = 256 << 10
 
 func checkAttachmentMetadata(c *checker, metadata, _ document.Value) {
 	size := 0
@@ -201,14 +198,6 @@ func checkAttachmentMetadata(c *checker, metadata, _ document.Value) {
 		size += len(key) + len(value.Text())
 	}
 	if size > maxAttachmentMetadata {
-		c.tooLong(maxAttachmentMetadata)
-	}
-}
-
-// checkVolumeError limits the length of an error message in a VolumeAttachment's status to maxVolumeErrorLength. As in
-// kube-apiserver, the validation error shows a wrong limit, maxAttachmentMetadata.
-func checkVolumeError(c *checker, message, _ document.Value) {
-	if len(message.Text()) > maxVolumeErrorLength {
 		c.tooLong(maxAttachmentMetadata)
 	}
 }

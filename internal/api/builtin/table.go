@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-//go:generate go run ./generate types.txt.gz
+//go:generate go run ./generate types.txt.gz declarative.txt
 
 //go:embed types.txt.gz
 var packedTypes []byte
@@ -80,8 +80,8 @@ func (t *table) addCopies(set *kinds.Set) error {
 
 // parseTypes parses the table that the generator writes. After a comment, there is a line for each type: its kind, its Go name,
 // and its OpenAPI name (of a struct) or the index of its element type (of a list or map). A line for each of its fields
-// follows: the JSON name, the index of its type, flags, and the embedded structs that contain it. All types are allocated
-// first, because they refer to each other.
+// follows: the JSON name, the index of its type, flags, its position in the Go struct, and the embedded structs that contain it.
+// All types are allocated first, because they refer to each other.
 func parseTypes(text string) (*table, error) {
 	var t table
 	header, text, _ := strings.Cut(text, "\n")
@@ -139,12 +139,17 @@ func (t *table) parseType(typ *Type, line string) error {
 func (t *table) appendField(fields []Field, line string) ([]Field, error) {
 	name, rest, _ := strings.Cut(line, "\t")
 	number, rest, _ := strings.Cut(rest, "\t")
-	flags, via, _ := strings.Cut(rest, "\t")
+	flags, rest, _ := strings.Cut(rest, "\t")
+	position, via, _ := strings.Cut(rest, "\t")
 	f := Field{Name: name, goName: name, Always: strings.Contains(flags, "a"), Pointer: strings.Contains(flags, "p")}
 	if via != "" {
 		f.goName = via + name
 	}
-	err := t.refer(number, &f.Type)
+	var err error
+	if f.position, err = strconv.Atoi(position); err != nil {
+		return nil, fmt.Errorf("expected the position of a field, received %q", position)
+	}
+	err = t.refer(number, &f.Type)
 	return append(fields, f), err
 }
 

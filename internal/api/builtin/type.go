@@ -70,6 +70,8 @@ type Field struct {
 	// goName is the name of the field in error messages of encoding/json: the names of the embedded structs that contain it, if
 	// any, and the Go name of the field.
 	goName string
+	// position is the index of the field in the Go struct, including the fields of embedded structs.
+	position int
 }
 
 // Field returns the field with the JSON name name; false if the type has no such field.

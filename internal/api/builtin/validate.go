@@ -35,7 +35,11 @@ func (t *Type) validate(b *block, obj, old document.Value) field.ErrorList {
 	c := checkers.Get().(*checker)
 	book := ruleset()
 	c.kind, c.blocks, c.namespaced, c.updating = t, book.blocks, book.kinds[t].namespaced, !isAbsentOrNull(old)
-	errs := c.checkObject(b, obj, old)
+	c.checkObject(b, obj, old)
+	if declared := book.declared[t]; declared != nil {
+		c.runDeclared(declared, obj, old)
+	}
+	errs := c.errs
 	c.reset()
 	checkers.Put(c)
 	return distinct(errs)
@@ -105,9 +109,9 @@ const (
 	stepUp             // the enclosing value; only in the reportPath of a rule
 )
 
-// checkObject returns the errors of an object in the order of kube-apiserver: on update, the errors of the metadata checks for
-// all kinds come first.
-func (c *checker) checkObject(b *block, obj, old document.Value) field.ErrorList {
+// checkObject adds the errors of the rules in kind files in the order of kube-apiserver: on update, the errors of the metadata
+// checks for all kinds come first.
+func (c *checker) checkObject(b *block, obj, old document.Value) {
 	if c.updating {
 		c.push("metadata")
 		c.checkMeta(obj.Get("metadata"), pathSegment)
@@ -120,7 +124,6 @@ func (c *checker) checkObject(b *block, obj, old document.Value) field.ErrorList
 		c.checkMeta(obj.Get("metadata"), pathSegment)
 		c.pop()
 	}
-	return c.errs
 }
 
 // reset clears the checker for reuse. It retains allocated slices, but no references to documents.
@@ -204,6 +207,20 @@ func (c *checker) fail(kind field.ErrorType, bad any, detail string, below ...st
 
 func (c *checker) invalid(bad any, detail string, below ...string) {
 	c.fail(field.ErrorTypeInvalid, bad, detail, below...)
+}
+
+// invalidBy is like invalid, for an error that an error of declarative validation with the same origin replaces.
+func (c *checker) invalidBy(origin string, bad any, detail string, below ...string) {
+	before := len(c.errs)
+	c.invalid(bad, detail, below...)
+	c.errs[before:].WithOrigin(origin)
+}
+
+// invalidFormat adds the errors of text if it does not have the format f.
+func (c *checker) invalidFormat(f format, text string) {
+	for _, detail := range f.check(text) {
+		c.invalidBy(f.origin, text, detail) // unlike invalidAll, this does not allocate memory for valid strings
+	}
 }
 
 func (c *checker) invalidAll(bad any, details []string, below ...string) {

@@ -34,6 +34,9 @@ type field struct {
 	via             string // via lists the embedded structs that contain the field, separated by dots.
 	of              reflect.Type
 	always, pointer bool
+	position        int          // position is the index of the field in the Go struct, including the fields of embedded structs.
+	owner           reflect.Type // owner is the struct that declares the field, whose Go name is goName.
+	goName          string
 }
 
 // specialKinds maps the types with a JSON encoding of their own to their kinds in the table.
@@ -126,11 +129,14 @@ func (c *collector) addFields(e *entry, t reflect.Type, via string) error {
 			return fmt.Errorf("%v.%s: %w", t, f.Name, err)
 		}
 		e.fields = append(e.fields, field{
-			name:    name,
-			via:     via,
-			of:      of,
-			always:  isAlwaysWritten(f.Type, strings.Split(options, ",")),
-			pointer: f.Type.Kind() == reflect.Pointer,
+			name:     name,
+			via:      via,
+			of:       of,
+			always:   isAlwaysWritten(f.Type, strings.Split(options, ",")),
+			pointer:  f.Type.Kind() == reflect.Pointer,
+			position: len(e.fields),
+			owner:    t,
+			goName:   f.Name,
 		})
 	}
 	slices.SortFunc(e.fields, func(a, b field) int { return cmp.Compare(a.name, b.name) })
@@ -192,7 +198,7 @@ func (c *collector) text() []byte {
 		}
 		b.WriteByte('\n')
 		for _, f := range e.fields {
-			fmt.Fprintf(&b, "\t%s\t%d\t%s\t%s\n", f.name, number[f.of], f.flags(), f.via)
+			fmt.Fprintf(&b, "\t%s\t%d\t%s\t%d\t%s\n", f.name, number[f.of], f.flags(), f.position, f.via)
 		}
 	}
 	return b.Bytes()

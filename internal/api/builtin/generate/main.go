@@ -1,5 +1,5 @@
-// Command generate writes types.txt.gz, a table of the Go types into which kube-apiserver decodes requests. Run it through
-// go generate after changing the version of k8s.io/api.
+// Command generate writes types.txt.gz, a table of the Go types into which kube-apiserver decodes requests, and declarative.txt,
+// their validation tags. Run it through go generate after changing the version of k8s.io/api.
 package main
 
 import (
@@ -20,20 +20,28 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) != 2 {
-		log.Fatal("expected one argument: the file to write")
+	if len(os.Args) != 3 {
+		log.Fatal("expected two arguments: the files for the table of types and for the validation tags")
 	}
-	text, err := table()
+	if err := write(os.Args[1], os.Args[2]); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func write(types, tags string) error {
+	c, err := collect()
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
-	packed, err := compress(text)
+	packed, err := compress(c.text())
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
-	if err := os.WriteFile(os.Args[1], packed, 0o644); err != nil {
-		log.Fatal(err)
+	declarations, err := c.declarations()
+	if err != nil {
+		return err
 	}
+	return errors.Join(os.WriteFile(types, packed, 0o644), os.WriteFile(tags, declarations, 0o644))
 }
 
 // bodyKinds are the kinds of request bodies that are not resources themselves, such as Scale.
@@ -44,9 +52,9 @@ var bodyKinds = []schema.GroupVersionKind{
 	{Version: "v1", Kind: "DeleteOptions"},
 }
 
-// table returns the text of the table of types.
-func table() ([]byte, error) {
-	var c collector
+// collect returns the types of all bodies and kinds that the server accepts.
+func collect() (*collector, error) {
+	c := &collector{}
 	for _, kind := range served() {
 		object, err := scheme.Scheme.New(kind)
 		if err != nil {
@@ -56,7 +64,7 @@ func table() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return c.text(), nil
+	return c, nil
 }
 
 func served() []schema.GroupVersionKind {

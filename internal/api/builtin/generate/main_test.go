@@ -9,10 +9,11 @@ import (
 )
 
 func TestTableIsUpToDate(t *testing.T) {
-	want, err := table()
+	c, err := collect()
 	if err != nil {
 		t.Fatal(err)
 	}
+	want := c.text()
 	file, err := os.Open("../types.txt.gz")
 	if err != nil {
 		t.Fatal(err)
@@ -28,5 +29,23 @@ func TestTableIsUpToDate(t *testing.T) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Error("types.txt.gz is outdated: run go generate ./internal/api/...")
+	}
+}
+
+func TestDeclarationsAreUpToDate(t *testing.T) {
+	c, err := collect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := c.declarations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../declarative.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("declarative.txt is outdated: run go generate ./internal/api/...")
 	}
 }

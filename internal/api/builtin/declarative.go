@@ -1,0 +1,230 @@
+package builtin
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// declaredType is the declarative validation of a struct: the part of kube-apiserver's validation that is generated from the
+// validation tags of Go types. Fields without effect are omitted; a struct without effective fields has no declaredType.
+type declaredType struct {
+	rules  []tagRule // rules are about several fields of the struct, such as unions.
+	fields []declaredField
+}
+
+// declaredField is the declarative validation of a field of a struct. Fields are in the order of the Go struct.
+type declaredField struct {
+	name    string
+	typ     *Type
+	pointer bool
+	// skipIfAbsent skips an absent field, because its tags do not demand anything of it.
+	skipIfAbsent bool
+	// first are the rules that skip the rest of the field's validation, including that of values inside, if one of them fails.
+	first, rest []tagRule
+	subfields   []declaredField // subfields are the fields of the value that tags of this field are about.
+	// nested validates the value, the items or the map values, if they are structs; nil if there is nothing to validate.
+	nested *declaredType
+	items  listMatch
+}
+
+// tagRule is a compiled validation tag.
+type tagRule struct {
+	level tagLevel
+	check tagCheck
+}
+
+// tagCheck validates a value as a tag demands, and adds its errors to c. It returns false if it has added an error, or if nothing
+// more of the field needs validation.
+type tagCheck func(c *checker, v revision) bool
+
+// tagLevel is the stability of a validation tag.
+type tagLevel uint8
+
+const (
+	// tagStable marks tags without a level. Their errors are reported in addition to those of kind files.
+	tagStable tagLevel = iota
+	// tagBeta marks tags whose errors replace those of kind files with the same type, path and origin.
+	tagBeta
+	// tagAlpha marks tags whose errors are not reported.
+	tagAlpha
+)
+
+// revision is a value and, in an update, the value that it replaces.
+type revision struct {
+	value, old document.Value
+	// correlated reports whether the update replaces old, which can be absent. It is false for new list items and in a create.
+	correlated bool
+}
+
+// field returns the revision of the field of v with the given name.
+func (v revision) field(name string) revision {
+	return revision{v.value.Get(name), v.old.Get(name), v.correlated}
+}
+
+// The origins of errors that rules in kind files and validation tags have in common. Formats have origins of their own.
+const (
+	originImmutable = "immutable"
+	originMinimum   = "minimum"
+	originMaximum   = "maximum"
+	originUpdate    = "update"
+	originUnion     = "union"
+	originZeroOrOne = "zeroOrOneOf"
+)
+
+// runDeclared adds the errors of the declarative validation of obj, and removes the errors that these replace.
+func (c *checker) runDeclared(t *declaredType, obj, old document.Value) {
+	n := len(c.errs)
+	c.checkDeclared(t, revision{obj, old, c.updating})
+	if len(c.errs) > n {
+		declared := c.errs[n:]
+		c.errs = slices.DeleteFunc(slices.Clone(c.errs), func(e *field.Error) bool {
+			return !slices.Contains(declared, e) && slices.ContainsFunc(declared, func(d *field.Error) bool { return replaces(d, e) })
+		})
+	}
+}
+
+// replaces reports whether declared, an error of declarative validation, replaces e, an error of a kind file. A value can be
+// invalid in several ways, which only the origins of the errors distinguish.
+func replaces(declared, e *field.Error) bool {
+	return declared.IsBeta() && declared.Type == e.Type && declared.Field == e.Field &&
+		(e.Type != field.ErrorTypeInvalid || e.Origin != "" && declared.Origin == e.Origin)
+}
+
+// checkDeclared validates v, a struct.
+func (c *checker) checkDeclared(t *declaredType, v revision) {
+	c.runTags(t.rules, v)
+	for i := range t.fields {
+		c.checkDeclaredField(&t.fields[i], v.field(t.fields[i].name))
+	}
+}
+
+// checkDeclaredField validates v, the value of a field. An update that does not change the value has no errors, even if it is
+// invalid (ratcheting). Because few values have errors, values are compared only then.
+func (c *checker) checkDeclaredField(f *declaredField, v revision) {
+	if f.skipIfAbsent && v.value.IsAbsent() {
+		return
+	}
+	before := len(c.errs)
+	c.push(f.name)
+	c.checkDeclaredValue(f, v)
+	c.pop()
+	if len(c.errs) > before && c.updating && v.correlated && semanticEqual(f.typ, f.pointer, v.value, v.old) {
+		c.errs = c.errs[:before]
+	}
+}
+
+func (c *checker) checkDeclaredValue(f *declaredField, v revision) {
+	for i := range f.subfields {
+		c.checkDeclaredField(&f.subfields[i], v.field(f.subfields[i].name))
+	}
+	if !c.runTags(f.first, v) {
+		return
+	}
+	c.runTags(f.rest, v)
+	if f.nested == nil {
+		return
+	}
+	switch f.typ.Kind {
+	case List:
+		f.items.each(c, f.typ.Elem, v, func(item revision) { c.checkDeclared(f.nested, item) })
+	case Map:
+		for key, value := range v.value.Fields() {
+			old := v.old.Get(key)
+			c.pushKey(key)
+			c.checkDeclared(f.nested, revision{value, old, !old.IsAbsent()})
+			c.pop()
+		}
+	default:
+		if isAbsentOrNull(v.value) && f.pointer {
+			return
+		}
+		v.correlated = v.correlated && !(f.pointer && isAbsentOrNull(v.old))
+		c.checkDeclared(f.nested, v)
+	}
+}
+
+// runTags runs rules on v, and reports whether all of them passed.
+func (c *checker) runTags(rules []tagRule, v revision) bool {
+	passed := true
+	for i := range rules {
+		before := len(c.errs)
+		if !rules[i].check(c, v) {
+			passed = false
+		}
+		switch rules[i].level {
+		case tagAlpha:
+			c.errs = c.errs[:before]
+		case tagBeta:
+			c.errs[before:].MarkBeta()
+		}
+	}
+	return passed
+}
+
+// isDeclaredUnset reports whether Go decodes v, the value of a field, as the zero value of the field.
+func isDeclaredUnset(t *Type, pointer bool, v document.Value) bool {
+	switch {
+	case isAbsentOrNull(v):
+		return pointer || t.Kind != Struct
+	case t.Kind == List || t.Kind == Map:
+		return v.Len() == 0
+	case pointer || t.Kind == Struct:
+		return false
+	}
+	return isEmpty(v)
+}
+
+// listMatch correlates the items of a list with those of the list that an update replaces.
+type listMatch struct {
+	// keys are the fields that identify an item of a map list. whole is set for sets, whose items identify themselves. If neither
+	// is set, items are not correlated.
+	keys  []string
+	whole bool
+}
+
+// each calls check with each item of v, a list with items of type elem, except the items that an update does not change.
+func (m listMatch) each(c *checker, elem *Type, v revision, check func(item revision)) {
+	old := m.index(v.old)
+	for i := range v.value.Len() {
+		item := revision{value: v.value.At(i)}
+		if j, ok := old[m.key(item.value)]; ok && c.updating {
+			item.old, item.correlated = v.old.At(j), true
+			if m.whole || semanticEqual(elem, false, item.value, item.old) {
+				continue
+			}
+		}
+		c.pushItem(i)
+		check(item)
+		c.pop()
+	}
+}
+
+// index returns a map from the keys of items to the index of the first item with the key; nil if items are not correlated.
+func (m listMatch) index(list document.Value) map[string]int {
+	if len(m.keys) == 0 && !m.whole || list.Kind() != document.List {
+		return nil
+	}
+	index := make(map[string]int, list.Len())
+	for i := range list.Len() {
+		key := m.key(list.At(i))
+		if _, ok := index[key]; !ok {
+			index[key] = i
+		}
+	}
+	return index
+}
+
+// key returns a string that equals the keys of other items if and only if the items have the same identity.
+func (m listMatch) key(item document.Value) string {
+	if m.whole {
+		return scalarText(item)
+	}
+	key := ""
+	for _, name := range m.keys {
+		key += scalarText(item.Get(name)) + "\x00"
+	}
+	return key
+}
