@@ -1,0 +1,2 @@
+// Package cel is the package into which the parent package compiles Kubernetes' tests of admission policies.
+package cel
