@@ -105,6 +105,10 @@ test-kubectls: ## migrate from client-side to server-side apply and back with ev
 test-scheduler: ## have the real kube-scheduler, if make scheduler has built it, schedule pods of the server; CADASTRE_TARGET=kube-apiserver asks the real server
 	$(GO) -C test/clients test -count=1 -v ./scheduler
 
+.PHONY: test-upstream
+test-upstream: ## run Kubernetes' own tests of admission policies against the server, from the module that make peers downloads
+	$(GO) -C test/upstream test -count=1 ./...
+
 ASSETS  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/cadastre/envtest
 ENVTEST ?= sigs.k8s.io/controller-runtime/pkg/client
 # ENVTESTSKIP are tests of subresources that the server does not have.

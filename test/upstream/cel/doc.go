@@ -1,2 +1,2 @@
-// Package cel is the package into which the parent package compiles Kubernetes' tests of admission policies.
+// Package cel is the package into which the parent package compiles Kubernetes' integration tests of admission policies.
 package cel
