@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"errors"
 	"fmt"
 
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -17,8 +16,8 @@ const (
 )
 
 // ErrCostBudget is returned by CostBudget.Grant if the budget is exhausted.
-var ErrCostBudget = errors.New(fmt.Sprintf("CEL expressions of policies and matchConditions: expected a cost of at most %d per request, received more; "+
-	"simplify the expressions, or bind the policies to fewer parameter objects", maxCost))
+var ErrCostBudget = fmt.Errorf("CEL expressions of policies and matchConditions: expected a cost of at most %d per request, received more; "+
+	"simplify the expressions, or bind the policies to fewer parameter objects", maxCost)
 
 // CostBudget limits the CPU time of the CEL expressions that are evaluated for one write: matchConditions, and policies with all
 // of their bindings and parameter objects, in both runs of the chain. The size of an object that a mutation changed counts as cost. Kubernetes' own budgets limit only the cost for one parameter
