@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"syscall"
 )
 
 // maxFolderMode is the maximum mode of data directories: the group may list and read them, and others may not.
@@ -16,8 +17,8 @@ const maxFolderMode fs.FileMode = 0o750
 // mode 0700.
 func protectFolder(folder string, log *slog.Logger) error {
 	info, err := os.Stat(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
+		return nil // the store reports a file in the place of a directory
 	}
 	if err != nil {
 		return err

@@ -209,7 +209,8 @@ func TestValidatingAdmission(t *testing.T) {
 // unknown, even if a deadline has caused the error.
 func TestStoreError(t *testing.T) {
 	err := StoreError(fmt.Errorf("commit: %w", &storage.UnknownError{Err: context.DeadlineExceeded}))
-	if !apierrors.IsTimeout(err) || !strings.Contains(err.Error(), "the outcome of the write is unknown") {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) || !apierrors.IsTimeout(err) || !strings.Contains(status.Status().Message, "the outcome of the write is unknown") {
 		t.Errorf("StoreError() = %v, want a 504 about an unknown outcome", err)
 	}
 }
