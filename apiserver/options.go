@@ -97,6 +97,9 @@ type Limits struct {
 	RequestTimeout time.Duration
 	// MaxBodyBytes (default 3 MiB) is the maximum size of a request body.
 	MaxBodyBytes int64
+	// MemoryBudget (default 1 GiB) is the maximum memory in bytes of all request bodies together, and of the documents that
+	// are decoded from them, as estimated by the server. It responds to requests beyond it with 429.
+	MemoryBudget int64
 }
 
 // The feature gates.
@@ -130,7 +133,7 @@ func (o Options) config() (app.Config, error) {
 		WithoutControllers: o.DisableControllers, EventLife: max(0, o.EventTTL), PaceGC: o.TuneGC,
 		Limits: server.Limits{
 			MaxReadOnlyInFlight: o.Limits.MaxReadsInFlight, MaxMutatingInFlight: o.Limits.MaxWritesInFlight,
-			RequestTimeout: o.Limits.RequestTimeout, MaxBodyBytes: o.Limits.MaxBodyBytes,
+			RequestTimeout: o.Limits.RequestTimeout, MaxBodyBytes: o.Limits.MaxBodyBytes, MemoryBudget: o.Limits.MemoryBudget,
 		},
 		Log:       o.Log,
 		Admission: slices.Clone(o.Admission), Authenticators: slices.Clone(o.Authenticators),
@@ -181,7 +184,7 @@ func (o Options) checkDurations() error {
 	}{
 		{"ShutdownTimeout", int64(o.ShutdownTimeout)}, {"Limits.RequestTimeout", int64(o.Limits.RequestTimeout)},
 		{"Limits.MaxReadsInFlight", int64(o.Limits.MaxReadsInFlight)}, {"Limits.MaxWritesInFlight", int64(o.Limits.MaxWritesInFlight)},
-		{"Limits.MaxBodyBytes", o.Limits.MaxBodyBytes},
+		{"Limits.MaxBodyBytes", o.Limits.MaxBodyBytes}, {"Limits.MemoryBudget", o.Limits.MemoryBudget},
 	} {
 		if limit.value < 0 {
 			return fmt.Errorf("apiserver: Options.%s: expected a positive value, or 0 for the default, received %d; correct it", limit.name, limit.value)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"syscall"
 	"time"
@@ -27,6 +28,7 @@ type serveFlags struct {
 	gates, logFormat                       string
 	controllers                            bool
 	eventTTL                               time.Duration
+	memoryLimit                            string
 }
 
 func serveCommand() *cobra.Command {
@@ -63,6 +65,7 @@ at any time.`,
 	flags.StringVar(&f.gates, "feature-gates", "", "Feature gates to set, as `NAME=true|false,…`:\n"+gatesHelp())
 	flags.BoolVar(&f.controllers, "controllers", true, "Run garbage collection, namespace deletion and event expiry. If false, another process must run them.")
 	flags.DurationVar(&f.eventTTL, "event-ttl", time.Hour, "The time to keep events after their last update. 0 keeps events forever.")
+	flags.StringVar(&f.memoryLimit, "memory-limit", "", "The `size` that the memory of the process should not exceed, such as 2Gi. The default is 75 % of the limit of the control group, if there is one. Half of it is for request bodies and what is decoded from them; requests beyond that receive 429.")
 	flags.StringVar(&f.logFormat, "log-format", "text", "The log format: `text|json`.")
 	return command
 }
@@ -137,12 +140,21 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return &usageError{err}
 	}
+	memory, err := memoryLimit(f.memoryLimit)
+	if err != nil {
+		return &usageError{err}
+	}
+	if memory > 0 {
+		debug.SetMemoryLimit(memory)
+		log.Info("memory limit", "bytes", memory)
+	}
 	if f.eventTTL == 0 {
 		f.eventTTL = -1 // a negative TTL disables the expiry of events
 	}
 	err = runServer(ctx, apiserver.Options{
 		Directory: f.data, Address: f.listen, TokenFile: f.tokens,
 		TLS:          apiserver.TLS{CertFile: f.certificate, KeyFile: f.keyFile, ClientCAFile: f.clientCA},
+		Limits:       apiserver.Limits{MemoryBudget: memory / 2},
 		FeatureGates: gates, DisableControllers: !f.controllers, EventTTL: f.eventTTL,
 		ShutdownTimeout: shutdownTimeout, TuneGC: true, Log: log,
 	}, func(s *apiserver.Server) error {

@@ -174,3 +174,18 @@ func TestMutatedFieldsHaveNoOwner(t *testing.T) {
 		t.Errorf("applied ConfigMap: got %s, want data.a with an owner and data.set without one", text)
 	}
 }
+
+// TestDeadlineBetweenStages checks that a write whose deadline passes during admission is not processed any further.
+func TestDeadlineBetweenStages(t *testing.T) {
+	p := &plugin{phases: admission.Mutating | admission.Validating}
+	k := open(t, p)
+	ctx, cancel := context.WithCancel(t.Context())
+	p.admit = func(context.Context, *admission.Attributes) error { cancel(); return nil }
+	p.validate = func(*admission.Attributes) error {
+		t.Error("the write is validated after its deadline")
+		return nil
+	}
+	if _, err := k.Registry.Create(ctx, k.Request("configmaps", "default", "", `{"metadata":{"name":"c"}}`)); !apierrors.IsTimeout(err) {
+		t.Errorf("Create() with a deadline in the past = %v, want a 504", err)
+	}
+}

@@ -68,6 +68,18 @@ func checkSize(live *watchcache.Object, value []byte) error {
 	return nil
 }
 
+// minDefaultedBody is the minimum size of a body that defaults can enlarge beyond maxObjectBytes.
+const minDefaultedBody = 64 << 10
+
+// checkDefaulted returns a 413 if an object with its defaults is too large to be stored. It is called before the stages that take
+// time and memory in proportion to the size: a small body can have large defaults in each item of a list.
+func (w *write) checkDefaulted(live *loaded, doc document.Value) error {
+	if len(w.Body.Text) < minDefaultedBody {
+		return nil
+	}
+	return checkSize(live.object, doc.AppendJSON(nil))
+}
+
 // objectWrite returns the write of the prepared object: its key, its JSON at the storage version, and the loaded revision as the
 // expected revision.
 func (w *write) objectWrite(live *loaded, p *prepared) (own storage.Write, err error) {

@@ -65,7 +65,11 @@ func (w *write) mergeCreate(live *loaded, body decoded) (merged, error) {
 	if err != nil {
 		return merged{}, err
 	}
-	return w.mergeWhole(live, apply.Object{Document: w.Endpoint.empty, Entries: body.entries(apply.Object{})}, w.Endpoint.complete(doc))
+	complete := w.Endpoint.complete(doc)
+	if err := w.checkDefaulted(live, complete); err != nil {
+		return merged{}, err
+	}
+	return w.mergeWhole(live, apply.Object{Document: w.Endpoint.empty, Entries: body.entries(apply.Object{})}, complete)
 }
 
 // checkCreatable rejects a create request whose body contains a resourceVersion, or whose object exists. It is called after

@@ -31,6 +31,9 @@ func (w *write) mutate(ctx context.Context, live *loaded, m merged, plan *admiss
 		return nil, err
 	}
 	a.object.Document = e.values.Default(doc)
+	if err := w.checkDefaulted(live, a.object.Document); err != nil {
+		return nil, err
+	}
 	if !plan.Mutates() {
 		return a, nil
 	}
@@ -139,7 +142,7 @@ func (w *write) adoptReturned(live *loaded, m merged, a *admitted) error {
 		return err
 	}
 	a.object.Document = e.values.Default(doc)
-	return nil
+	return w.checkDefaulted(live, a.object.Document)
 }
 
 // adoptProjected applies a body that webhooks or policies returned, such as a Scale, to the admitted object, and updates the

@@ -143,6 +143,9 @@ func (w *write) attempt(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if ctx.Err() != nil {
+		return Result{}, StoreError(ctx.Err())
+	}
 	plan := w.Endpoint.admission.Plan(live.operation())
 	if !m.wasSentWhole && !plan.HandlesNoOps() && live.equals(live.current.Document, m.object) {
 		w.warn(live, live.stored)
@@ -151,6 +154,9 @@ func (w *write) attempt(ctx context.Context) (Result, error) {
 	a, err := w.mutate(ctx, live, m, plan)
 	if err != nil {
 		return Result{}, err
+	}
+	if ctx.Err() != nil { // the stages themselves do not check the deadline
+		return Result{}, StoreError(ctx.Err())
 	}
 	p, err := w.prepare(live, m, a)
 	if err != nil {
@@ -165,6 +171,9 @@ func (w *write) attempt(ctx context.Context) (Result, error) {
 	}
 	if err := w.validate(live, a, p); err != nil {
 		return Result{}, err
+	}
+	if ctx.Err() != nil {
+		return Result{}, StoreError(ctx.Err())
 	}
 	if err := w.validateAdmission(ctx, live, a, p, false); err != nil {
 		return Result{}, err

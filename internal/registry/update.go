@@ -83,7 +83,11 @@ func (w *write) mergeReplacement(live *loaded, body decoded) (merged, error) {
 	if w.Endpoint.Subresource == "" && !keepsEntries {
 		before.Entries = body.entries(live.current)
 	}
-	m, err := w.mergeWhole(live, before, w.Endpoint.retainUnset(w.Endpoint.complete(doc), live.current.Document))
+	complete := w.Endpoint.complete(doc)
+	if err := w.checkDefaulted(live, complete); err != nil {
+		return merged{}, err
+	}
+	m, err := w.mergeWhole(live, before, w.Endpoint.retainUnset(complete, live.current.Document))
 	m.resourceVersion = body.resourceVersion
 	return m, err
 }

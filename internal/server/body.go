@@ -28,6 +28,9 @@ func (q *request) readBody() (registry.Body, error) {
 	if body.Text, err = q.readText(); err != nil || body.Text == "" {
 		return body, err
 	}
+	if err := q.reserveDecoding(encoded, body.Text); err != nil {
+		return body, err
+	}
 	var kind schema.GroupVersionKind
 	if encoded.NeedsGoType {
 		kind = q.defaultBodyKind()
@@ -103,8 +106,11 @@ func (q *request) readText() (string, error) {
 	return string(b), nil
 }
 
-// bodyReadError returns the 400 for a body that could not be received.
+// bodyReadError returns the 400 for a body that could not be received, or the 429 for a body that does not fit in memory.
 func bodyReadError(err error) error {
+	if status := (*apierrors.StatusError)(nil); errors.As(err, &status) {
+		return err // of chargedBody
+	}
 	return apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
 }
 

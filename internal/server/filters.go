@@ -32,6 +32,7 @@ var filters = []filter{
 	{"authentication", authenticate},
 	{"in-flight requests", limitInFlight},
 	{"authorization", authorize},
+	{"memory", limitMemory},
 }
 
 // chain returns a handler that runs the filters around the innermost handler.

@@ -68,6 +68,7 @@ type Handler struct {
 	drain    context.CancelFunc
 	active   atomic.Int64 // number of active requests
 	writes   writeDeadlines
+	memory   *memoryBudget
 	backups  sync.Mutex // held while a backup is written
 }
 
@@ -75,6 +76,7 @@ type Handler struct {
 func NewHandler(options Options) *Handler {
 	options.Limits = options.Limits.withDefaults()
 	h := &Handler{Options: options}
+	h.memory = newMemoryBudget(options.Limits.MemoryBudget)
 	h.serveFiltered = chain(filters, (*request).dispatch)
 	h.draining, h.drain = context.WithCancel(context.Background())
 	return h
@@ -136,7 +138,8 @@ type request struct {
 	access rbac.Attributes
 	// patchType is the media type of a patch, "" for other verbs.
 	patchType       types.PatchType
-	parameters      url.Values // the parsed query, nil before the first call of the method query
+	parameters      url.Values   // the parsed query, nil before the first call of the method query
+	memory          *reservation // nil if the request has no body
 	metrics         *metrics.Endpoint
 	warnings        warnings
 	selectorFailure atomic.Pointer[error] // the error that selectorError returns

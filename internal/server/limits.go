@@ -21,6 +21,9 @@ type Limits struct {
 	RequestTimeout time.Duration
 	// MaxBodyBytes (default 3 MiB) is the maximum size of a request body.
 	MaxBodyBytes int64
+	// MemoryBudget (default 1 GiB) is the maximum memory in bytes of all request bodies together, and of the documents that are
+	// decoded from them. It is estimated. Requests beyond it are rejected with a 429.
+	MemoryBudget int64
 }
 
 // withDefaults returns the limits with the defaults for fields that are 0.
@@ -36,6 +39,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.MaxBodyBytes == 0 {
 		l.MaxBodyBytes = 3 << 20
+	}
+	if l.MemoryBudget == 0 {
+		l.MemoryBudget = 1 << 30
 	}
 	return l
 }

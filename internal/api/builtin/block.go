@@ -56,6 +56,9 @@ func (c *checker) run(b *block, value, old document.Value) {
 
 func (c *checker) runStatements(statements []statement, value, old document.Value) {
 	for i := range statements {
+		if c.isFull() {
+			return
+		}
 		s := &statements[i]
 		if s.condition != nil {
 			if c.evaluate(s.condition, value, old) {
@@ -110,7 +113,7 @@ func (c *checker) walk(s *statement, rest []step, current, old document.Value) {
 		if current.Kind() != document.Map {
 			return
 		}
-		for i := range current.Len() {
+		for i := 0; i < current.Len() && !c.isFull(); i++ {
 			key, value := current.Field(i)
 			c.pushKey(key)
 			c.walk(s, rest[1:], value, old.Get(key))
@@ -124,7 +127,7 @@ func (c *checker) walkItems(s *statement, rest []step, list document.Value) {
 		return
 	}
 	outer, item := c.list, c.item
-	for i := range list.Len() {
+	for i := 0; i < list.Len() && !c.isFull(); i++ {
 		c.list, c.item = list, i
 		c.pushItem(i)
 		c.walk(s, rest, list.At(i), document.Value{})

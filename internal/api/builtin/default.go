@@ -50,19 +50,25 @@ type defaulter struct {
 	// defaulted is a document with defaults. Top-level fields that are identical in defaulted are not visited. It is absent if
 	// there is none.
 	defaulted document.Value
+	// added is the size of the added defaults in bytes.
+	added int
 }
+
+// maxDefaultBytes is the size of the defaults, as JSON, that are added to one object. A Pod of a million empty containers would
+// become 40 times as large. An object to which no more defaults are added is too large to be stored.
+const maxDefaultBytes = 4 << 20
 
 var defaulters = sync.Pool{New: func() any { return new(defaulter) }}
 
 func (d *defaulter) release() {
 	d.b.Reset()
 	d.update.release()
-	d.defaulted = document.Value{}
+	d.defaulted, d.added = document.Value{}, 0
 	defaulters.Put(d)
 }
 
 func (d *defaulter) defaultValue(t *Type, v document.Value) document.Value {
-	if t.noDefaults || fastdoc.IsUnparsed(v) {
+	if t.noDefaults || fastdoc.IsUnparsed(v) || d.added > maxDefaultBytes {
 		return v
 	}
 	switch kind := v.Kind(); {
@@ -102,6 +108,7 @@ func (d *defaulter) defaultFields(t *Type, v document.Value) document.Value {
 			next++
 		case f.Always:
 			change.Begin(next)
+			d.added += len(f.Name) + sizeOfMember
 			d.b.Push(f.Name, d.defaultField(f, document.NewNull()))
 		}
 	}
@@ -151,8 +158,14 @@ func (d *defaulter) applyRules(t *Type, v document.Value) document.Value {
 	for i := range t.rules {
 		t.rules[i].apply(s)
 	}
+	for i := range s.changes {
+		d.added += len(s.changes[i].Name) + len(s.changes[i].Value.Text()) + sizeOfMember
+	}
 	return s.finish()
 }
+
+// sizeOfMember is the size of the punctuation and of a short value of a field in JSON.
+const sizeOfMember = len(`"":{},`)
 
 // findDefaults sets noDefaults and fieldsToDefault of all types. Because types can be recursive, it repeats the computation
 // of noDefaults until no type changes.

@@ -196,6 +196,9 @@ func writeSteps(b *strings.Builder, steps []step) {
 // with a long list of supported values.
 const maxErrors = 10_000
 
+// isFull reports whether the object has maxErrors errors, so that the rest of it is not validated.
+func (c *checker) isFull() bool { return len(c.errs) == maxErrors }
+
 // fail adds an error at the path that consists of the current path and the field names in below. It does nothing after
 // maxErrors errors.
 func (c *checker) fail(kind field.ErrorType, bad any, detail string, below ...string) {

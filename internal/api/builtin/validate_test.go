@@ -255,3 +255,27 @@ func BenchmarkCompileRules(b *testing.B) {
 		}
 	}
 }
+
+// TestValidationStops checks that the rest of an object with maxErrors errors is not validated: a hundred times as many invalid
+// items cost about the same.
+func TestValidationStops(t *testing.T) {
+	typ, valid := benchmarkDeployment(t)
+	template := valid.Lookup("spec", "template")
+	took := func(items int) time.Duration {
+		containers := document.NewList(slices.Repeat([]document.Value{document.NewMap()}, items)...)
+		doc := valid.With("spec", valid.Get("spec").With("template", template.With("spec", template.Get("spec").With("containers", containers))))
+		best := time.Hour
+		for range 5 {
+			begun := time.Now()
+			if errs := typ.Validate(doc, document.Value{}); len(errs) != maxErrors {
+				t.Fatalf("number of errors of %d invalid items: got %d, want %d", items, len(errs), maxErrors)
+			}
+			best = min(best, time.Since(begun))
+		}
+		return best
+	}
+	few, many := took(maxErrors), took(90*maxErrors)
+	if many > 5*few+10*time.Millisecond {
+		t.Errorf("time of the validation: %v for %d invalid items and %v for 90 times as many, want it to stop", few, maxErrors, many)
+	}
+}

@@ -34,36 +34,47 @@ func (n *node) fillDefaults(v document.Value) document.Value {
 	if !n.hasFeature(defaults) {
 		return v
 	}
-	b := builders.Get().(*fastdoc.Builder)
-	filled := n.fillWith(b, v)
-	b.Reset()
-	builders.Put(b)
+	f := fillers.Get().(*filler)
+	f.left = MaxDefaultBytes
+	filled := n.fillWith(f, v)
+	f.b.Reset()
+	fillers.Put(f)
 	return filled
 }
 
-var builders = sync.Pool{New: func() any { return new(fastdoc.Builder) }}
+// MaxDefaultBytes is the size of the defaults, as JSON, that are added to one object. A list of a million empty items can have a
+// large default in each of them. An object to which no more defaults are added is too large to be stored.
+const MaxDefaultBytes = 8 << 20
 
-func (n *node) fillWith(b *fastdoc.Builder, v document.Value) document.Value {
+// filler is the state of one call of fillDefaults.
+type filler struct {
+	b    fastdoc.Builder
+	left int // what is left of MaxDefaultBytes
+}
+
+var fillers = sync.Pool{New: func() any { return new(filler) }}
+
+func (n *node) fillWith(f *filler, v document.Value) document.Value {
 	switch kind := v.Kind(); {
 	case !n.hasFeature(defaults) || fastdoc.IsUnparsed(v):
 		return v
 	case kind == document.Map:
-		return n.fillFields(b, v)
+		return n.fillFields(f, v)
 	case kind == document.List && n.items != nil:
-		return n.fillItems(b, v)
+		return n.fillItems(f, v)
 	}
 	return v
 }
 
 // fillFields returns the map v with the defaults of its fields. It is a merge join of the map's fields with the fields that the
 // schema declares, both sorted by name.
-func (n *node) fillFields(b *fastdoc.Builder, v document.Value) document.Value {
-	change := b.Rebuild(v)
+func (n *node) fillFields(f *filler, v document.Value) document.Value {
+	change := f.b.Rebuild(v)
 	next := 0
 	for i := range v.Len() {
 		name, old := v.Field(i)
 		for next < len(n.fields) && n.fields[next].name < name {
-			n.addMissing(b, &change, i, next)
+			n.addMissing(f, &change, i, next)
 			next++
 		}
 		child := n.additional
@@ -71,39 +82,45 @@ func (n *node) fillFields(b *fastdoc.Builder, v document.Value) document.Value {
 			child = n.fields[next].node
 			next++
 		}
-		change.Add(i, name, child.fillPart(b, old), old)
+		change.Add(i, name, child.fillPart(f, old), old)
 	}
 	for ; next < len(n.fields); next++ {
-		n.addMissing(b, &change, v.Len(), next)
+		n.addMissing(f, &change, v.Len(), next)
 	}
 	return change.Finish()
 }
 
 // addMissing adds the field with the index declared in n.fields, which is absent from the map, before the map's i-th field. It
 // adds nothing if the field has no default.
-func (n *node) addMissing(b *fastdoc.Builder, change *fastdoc.Rebuild, i, declared int) {
-	if f := &n.fields[declared]; !f.node.filledDefault.IsAbsent() {
+func (n *node) addMissing(f *filler, change *fastdoc.Rebuild, i, declared int) {
+	if p := &n.fields[declared]; !p.node.filledDefault.IsAbsent() && f.charge(p.node) {
 		change.Begin(i)
-		b.Push(f.name, f.node.filledDefault)
+		f.b.Push(p.name, p.node.filledDefault)
 	}
 }
 
-func (n *node) fillItems(b *fastdoc.Builder, v document.Value) document.Value {
-	change := b.Rebuild(v)
+// charge reports whether the default of a node can be added.
+func (f *filler) charge(n *node) bool {
+	f.left -= n.filledSize
+	return f.left >= 0
+}
+
+func (n *node) fillItems(f *filler, v document.Value) document.Value {
+	change := f.b.Rebuild(v)
 	for i := range v.Len() {
 		old := v.At(i)
-		change.Add(i, "", n.items.fillPart(b, old), old)
+		change.Add(i, "", n.items.fillPart(f, old), old)
 	}
 	return change.Finish()
 }
 
 // fillPart returns v, the value of a field or an item, with defaults. Null counts as absent if the schema is not nullable.
-func (n *node) fillPart(b *fastdoc.Builder, v document.Value) document.Value {
+func (n *node) fillPart(f *filler, v document.Value) document.Value {
 	switch {
 	case n == nil:
 		return v
-	case v.IsNull() && !n.nullable && !n.filledDefault.IsAbsent():
+	case v.IsNull() && !n.nullable && !n.filledDefault.IsAbsent() && f.charge(n):
 		return n.filledDefault
 	}
-	return n.fillWith(b, v)
+	return n.fillWith(f, v)
 }

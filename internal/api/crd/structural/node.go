@@ -102,6 +102,7 @@ type node struct {
 	// defaultValue is the default in the schema, pruned. filledDefault is defaultValue with the defaults of the fields inside
 	// it. Both are absent if the schema has no default.
 	defaultValue, filledDefault document.Value
+	filledSize                  int // size of filledDefault as JSON, in bytes
 
 	features feature
 }
@@ -206,6 +207,7 @@ func (n *node) findFeatures() {
 	}
 	if !n.defaultValue.IsAbsent() {
 		n.filledDefault = n.fillDefaults(n.defaultValue)
+		n.filledSize = len(n.filledDefault.AppendJSON(nil))
 	}
 }
 
