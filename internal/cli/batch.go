@@ -34,7 +34,7 @@ func (b batch) run(manifests []manifest, process func(m manifest, stdout, stderr
 		}
 		if err != nil {
 			failed++
-			fmt.Fprintf(&errOut, "%v\n", err)
+			fmt.Fprintf(&errOut, "%s\n", escapeLines(err.Error()))
 		}
 		var writeErr error
 		b.progress.withoutBar(func() {

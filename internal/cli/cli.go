@@ -40,7 +40,7 @@ func run(command *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	if exit != nil {
 		err = exit.err
 	}
-	fmt.Fprintf(stderr, "%s: %v\n", command.DisplayName(), err)
+	fmt.Fprintf(stderr, "%s: %s\n", command.DisplayName(), escapeLines(err.Error()))
 	if usage := (*usageError)(nil); errors.As(err, &usage) {
 		return 2
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +27,7 @@ func lintCRDCommand() *cobra.Command {
 		Short: "Report topologies in CustomResourceDefinitions that hurt appliers",
 		Long: `Report the lists and maps of CustomResourceDefinitions with which Server-Side Apply loses or blocks writes: lists
 without list type, keys that do not identify items, atomic structs and maps of several writers, versions that disagree,
-and others. Each finding has the field, the JSON path in the definition, the reason and the fix. Objects of other kinds
+and others. It also reports the errors with which a server rejects a definition. Each finding has the field, the JSON path in the definition, the reason and the fix. Objects of other kinds
 are skipped. No server is required.
 
 The exit code is 0 without findings, 1 with findings, and 2 on errors.`,
@@ -95,7 +96,11 @@ func (f lintFlags) findings(ctx context.Context, stdin io.Reader) ([]lintFinding
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", m.source, m.name(), err)
 		}
-		for _, finding := range all {
+		rejections, err := crdlint.Rejections(m.doc, all)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", m.source, m.name(), err)
+		}
+		for _, finding := range slices.Concat(rejections, all) {
 			if finding.Severity.AtLeast(crdlint.Severity(f.severity)) {
 				found = append(found, lintFinding{m.source, finding})
 			}
@@ -115,13 +120,33 @@ func (f lintFlags) print(stdout io.Writer, found []lintFinding) error {
 		return encoder.Encode(found)
 	}
 	for _, l := range found {
-		field := l.Field
-		if field == "" {
-			field = "the object"
+		if err := l.print(stdout); err != nil {
+			return err
 		}
-		_, err := fmt.Fprintf(stdout, "%s: %s %s: %s\n  %s (%s): %s\n  at %s\n  fix: %s\n",
-			l.File, l.Definition, l.Version, field, l.Severity, l.Rule, l.Reason, l.Path, l.Fix)
-		if err != nil {
+	}
+	return nil
+}
+
+// print prints a finding. Names in it are from the definition and may contain any characters.
+func (l lintFinding) print(stdout io.Writer) error {
+	about := []string{l.Definition}
+	if l.Version != "" {
+		about = append(about, l.Version)
+	}
+	field := l.Field
+	switch {
+	case l.Rule == "rejected":
+		field = "the definition"
+	case field == "":
+		field = "the object"
+	}
+	for _, line := range []string{
+		fmt.Sprintf("%s: %s: %s", l.File, strings.Join(about, " "), field),
+		fmt.Sprintf("  %s (%s): %s", l.Severity, l.Rule, l.Reason),
+		"  at " + l.Path,
+		"  fix: " + l.Fix,
+	} {
+		if _, err := fmt.Fprintln(stdout, escapeUnprintable(line)); err != nil {
 			return err
 		}
 	}

@@ -73,4 +73,13 @@ func escapeUnprintable(text string) string {
 	return b.String()
 }
 
+// escapeLines is like escapeUnprintable and keeps line breaks.
+func escapeLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = escapeUnprintable(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 func isUnprintable(r rune) bool { return !unicode.IsPrint(r) && r != '\t' }

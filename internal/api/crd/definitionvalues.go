@@ -137,6 +137,17 @@ func (definitionValues) Validate(obj, old document.Value) field.ErrorList {
 	return append(updateErrors(obj, old), validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)...)
 }
 
+// CheckDefinition returns the validation errors with which the server rejects the creation of a CustomResourceDefinition. The error
+// reports a document that cannot be decoded.
+func CheckDefinition(doc document.Value) (field.ErrorList, error) {
+	var v definitionValues
+	read, _, err := v.DecodeWith(doc, builtin.DecodeOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return v.Validate(withStoredVersion(v.Default(read.Without("status"))), document.Value{}), nil
+}
+
 // ValidateSubresource returns the validation errors of an update of the status, the only subresource of a
 // CustomResourceDefinition.
 func (definitionValues) ValidateSubresource(_ string, obj, live document.Value) field.ErrorList {
