@@ -38,7 +38,7 @@
 //
 //	registry.go      Registry and its options
 //	request.go       requests and results
-//	pipeline.go      the stages in order, and their types
+//	pipeline.go      the stages in order, and their types; keyqueue.go, the queue of the writers of a hot object
 //	  decode.go        decode; entries.go: managedFields that clients send; references.go: duplicate ownerReferences
 //	  markers.go       rejection of unset markers outside of apply
 //	  load.go          load

@@ -118,12 +118,30 @@ func (w *write) run(ctx context.Context) (Result, error) {
 		return Result{}, w.enterError(err)
 	}
 	defer w.Endpoint.Kind.WriteGate.Leave()
+	leave := w.enterQueue(ctx, false)
+	defer func() {
+		if leave != nil {
+			leave()
+		}
+	}()
 	for {
 		result, err := w.attempt(ctx)
 		if !w.retries(ctx, err) {
 			return result, w.finalError(err)
 		}
+		if leave == nil {
+			leave = w.enterQueue(ctx, true)
+		}
 	}
+}
+
+// enterQueue enters the queue of the object's writers; see keyQueues. It returns nil without waiting if there is no queue and create
+// is not set, and for writes that are not retried.
+func (w *write) enterQueue(ctx context.Context, create bool) (leave func()) {
+	if w.verb.conflictIsFinal || w.DryRun {
+		return nil
+	}
+	return w.queues.enter(ctx, w.key().String(), create, maxQueueTime)
 }
 
 // attempt runs every stage once. It returns a *commitError if the commit failed, for instance because of a conflict.

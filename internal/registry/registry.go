@@ -35,6 +35,7 @@ type Registry struct {
 	// reader reads objects for admission plugins.
 	reader       admission.Reader
 	subresources map[string]*Subresource // the keys are subresource names
+	queues       keyQueues
 }
 
 // New returns a registry with all subresources that this package implements.

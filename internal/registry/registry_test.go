@@ -22,8 +22,14 @@ import (
 // open returns a registry over a store in memory, with the namespace default.
 func open(t testing.TB, options Options) *Registry {
 	t.Helper()
+	return openStore(t, watchcachetest.OpenStore(t), options)
+}
+
+// openStore is open with a given store.
+func openStore(t testing.TB, s storage.Store, options Options) *Registry {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	c := watchcachetest.Open(t)
+	c := watchcachetest.Over(t, s)
 	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		t.Fatal(err)
