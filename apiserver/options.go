@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,6 +19,7 @@ import (
 	"github.com/cadastre/cadastre/apiserver/admission"
 	"github.com/cadastre/cadastre/internal/app"
 	"github.com/cadastre/cadastre/internal/server"
+	"github.com/cadastre/cadastre/internal/storage/backup"
 )
 
 // Options configures a [Server]. With the zero value, a server stores objects in memory, listens on a free loopback port, and
@@ -27,7 +29,10 @@ type Options struct {
 	// memory.
 	Directory string
 
-	// Address is the TCP address to listen on; "" means 127.0.0.1:0, a free loopback port.
+	// Storage limits the size of the store, and schedules backups.
+	Storage Storage
+
+	// Address is the TCP address to listen on; """" means 127.0.0.1:0, a free loopback port.
 	Address string
 	// Listener is the listener to use instead of listening on Address. The server serves TLS on it, and closes it when it
 	// stops.
@@ -86,6 +91,30 @@ type TLS struct {
 	ClientCAFile string
 }
 
+// Storage limits the disk space of the data directory, and schedules backups of the store.
+type Storage struct {
+	// QuotaBytes is the size of the store from which on the server rejects creations, with 507; 0 means no limit.
+	QuotaBytes int64
+	// MinFreeBytes is the free space of the file system below which the server rejects creations; 0 means 256 MiB, and a
+	// negative number means no limit.
+	MinFreeBytes int64
+	// BackupDirectory is the directory of scheduled backups; "" means that there are none. BackupInterval is the time between two
+	// backups, by default an hour, and BackupsToKeep the number of backups after which the oldest is deleted, by default 24.
+	BackupDirectory string
+	BackupInterval  time.Duration
+	BackupsToKeep   int
+}
+
+const (
+	defaultBackupInterval = time.Hour
+	defaultBackupsToKeep  = 24
+)
+
+// schedule returns the schedule of backups.
+func (s Storage) schedule() backup.Schedule {
+	return backup.Schedule{Folder: s.BackupDirectory, Interval: cmp.Or(s.BackupInterval, defaultBackupInterval), Keep: cmp.Or(s.BackupsToKeep, defaultBackupsToKeep)}
+}
+
 // Limits bounds the resources that clients can use. A field with the value 0 means the default.
 type Limits struct {
 	// MaxReadsInFlight (default 400) and MaxWritesInFlight (default 200) are the maximum numbers of concurrent requests that
@@ -127,7 +156,8 @@ func (o Options) config() (app.Config, error) {
 		return app.Config{}, err
 	}
 	c := app.Config{
-		Folder: o.Directory, Address: o.Address, Listener: o.Listener, InProcess: o.InProcess,
+		Folder: o.Directory, QuotaBytes: o.Storage.QuotaBytes, MinFreeBytes: o.Storage.MinFreeBytes, Backups: o.Storage.schedule(),
+		Address: o.Address, Listener: o.Listener, InProcess: o.InProcess,
 		TokenFile: o.TokenFile, ClientCAFile: o.TLS.ClientCAFile, CertFile: o.TLS.CertFile, KeyFile: o.TLS.KeyFile,
 		Unset: o.isEnabled(UnsettingFields), Drop: o.isEnabled(ManagedFieldsOptOut),
 		WithoutControllers: o.DisableControllers, EventLife: max(0, o.EventTTL), PaceGC: o.TuneGC,
@@ -184,7 +214,8 @@ func (o Options) checkDurations() error {
 	}{
 		{"ShutdownTimeout", int64(o.ShutdownTimeout)}, {"Limits.RequestTimeout", int64(o.Limits.RequestTimeout)},
 		{"Limits.MaxReadsInFlight", int64(o.Limits.MaxReadsInFlight)}, {"Limits.MaxWritesInFlight", int64(o.Limits.MaxWritesInFlight)},
-		{"Limits.MaxBodyBytes", o.Limits.MaxBodyBytes}, {"Limits.MemoryBudget", o.Limits.MemoryBudget},
+		{"Limits.MaxBodyBytes", o.Limits.MaxBodyBytes}, {"Limits.MemoryBudget", o.Limits.MemoryBudget}, {"Storage.QuotaBytes", o.Storage.QuotaBytes},
+		{"Storage.BackupInterval", int64(o.Storage.BackupInterval)}, {"Storage.BackupsToKeep", int64(o.Storage.BackupsToKeep)},
 	} {
 		if limit.value < 0 {
 			return fmt.Errorf("apiserver: Options.%s: expected a positive value, or 0 for the default, received %d; correct it", limit.name, limit.value)

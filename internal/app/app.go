@@ -31,6 +31,7 @@ import (
 	"github.com/cadastre/cadastre/internal/registry/service"
 	"github.com/cadastre/cadastre/internal/server"
 	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/storage/backup"
 	"github.com/cadastre/cadastre/internal/storage/pebble"
 	"github.com/cadastre/cadastre/internal/watchcache"
 	"github.com/cadastre/cadastre/internal/watchcache/informer"
@@ -45,6 +46,10 @@ type Config struct {
 	Folder string
 	// Store stores the objects; nil means the embedded store in the data directory. The server closes it when it stops.
 	Store Store
+	// QuotaBytes and MinFreeBytes are those of pebble.Options, for the embedded store.
+	QuotaBytes, MinFreeBytes int64
+	// Backups configures scheduled backups; there are none if its Folder is "". Start sets Log and Report.
+	Backups backup.Schedule
 	// Address is the address to listen on, such as 127.0.0.1:6443; port 0 selects a free port.
 	Address string
 	// Listener is used instead of listening on Address, if it is not nil. The server closes it when it stops.
@@ -93,6 +98,8 @@ type Store interface {
 type Server struct {
 	config Config
 	store  Store
+	// space is the use of the disk by the embedded store; nil if Config.Store is set.
+	space  func() pebble.Space
 	cache  *watchcache.Cache
 	rbac   *rbac.Authorizer
 	// authorizer combines the configured authorizers and RBAC.
@@ -107,6 +114,7 @@ type Server struct {
 	running         goroutines
 	stopControllers context.CancelFunc
 	stopDefinitions context.CancelFunc
+	stopBackups     context.CancelFunc
 	// Authority is the server's certificate authority; nil if the server has no listener.
 	Authority *authn.Authority
 }
@@ -177,6 +185,10 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.startControllers(ctx, objects); err != nil {
 		return err
 	}
+	s.startBackups(ctx, counted)
+	if s.space != nil {
+		counted.MeasureStore(s.measureSpace)
+	}
 	counted.CountObjects(func() iter.Seq[metrics.ObjectCount] { return countObjects(resources, s.cache) })
 	s.handler = server.NewHandler(server.Options{
 		Kinds: resources, Store: s.store, Cache: s.cache, Objects: objects,
@@ -224,11 +236,30 @@ func (s *Server) openStore() error {
 	if s.store = s.config.Store; s.store != nil {
 		return nil
 	}
-	own, err := pebble.Open(pebble.Options{Folder: s.dir("store"), Log: s.config.Log})
+	own, err := pebble.Open(pebble.Options{
+		Folder: s.dir("store"), QuotaBytes: s.config.QuotaBytes, MinFreeBytes: s.config.MinFreeBytes, Log: s.config.Log,
+	})
 	if err == nil {
-		s.store = own
+		s.store, s.space = own, own.Space
 	}
 	return err
+}
+
+// startBackups starts the scheduled backups.
+func (s *Server) startBackups(ctx context.Context, counted *metrics.Metrics) {
+	c := s.config.Backups
+	if c.Folder == "" {
+		return
+	}
+	c.Log, c.Report = s.config.Log, func(_ backup.Summary, err error) { counted.Backup(err) }
+	ctx, s.stopBackups = context.WithCancel(context.WithoutCancel(ctx))
+	s.running.Go("scheduled backups", func() { c.Run(ctx, s.store) })
+}
+
+// measureSpace returns the use of the disk by the embedded store, for metrics.
+func (s *Server) measureSpace() metrics.StoreSpace {
+	space := s.space()
+	return metrics.StoreSpace{Used: space.UsedBytes, Free: space.FreeBytes, Alarm: space.Alarm != nil}
 }
 
 // failure returns the error with which the store rejects commits, if any, and reports whether a restart may clear the error.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cadastre/cadastre/internal/storage"
 	"github.com/cadastre/cadastre/internal/storage/backup"
@@ -79,4 +80,31 @@ func TestOneBackup(t *testing.T) {
 		t.Error(err)
 	}
 	c.waitFor("/storage/backup", 200)
+}
+
+// TestQuota: a server whose store exceeds its quota rejects creations with 507, and accepts deletions.
+func TestQuota(t *testing.T) {
+	c := start(t, Config{Folder: t.TempDir(), QuotaBytes: 2 << 20})
+	c.call("POST", configMaps, configMap("first")).want(201)
+	big := fmt.Sprintf(`{"metadata":{"generateName":"big-"},"data":{"a":"%0500000d"}}`, 7)
+	c.retryUntil("its quota is 2097152; delete objects or free space on the disk, then retry", "POST", configMaps, big)
+	c.call("POST", configMaps, big).want(http.StatusInsufficientStorage, "InsufficientStorage")
+	c.call("DELETE", configMaps+"/first", "").want(200)
+	if text := c.call("GET", "/metrics", "").want(200).text; !strings.Contains(text, "\ncadastre_store_out_of_space 1\n") {
+		t.Error("/metrics lacks cadastre_store_out_of_space 1")
+	}
+}
+
+// TestScheduledBackups: a server writes the scheduled backups and counts them.
+func TestScheduledBackups(t *testing.T) {
+	folder := t.TempDir()
+	c := start(t, Config{Backups: backup.Schedule{Folder: folder, Interval: time.Hour, Keep: 1}})
+	c.retryUntil(`cadastre_backups_total{result="written"} 1`, "GET", "/metrics", "")
+	written, err := filepath.Glob(filepath.Join(folder, "cadastre-*.backup"))
+	if err != nil || len(written) != 1 {
+		t.Fatalf("the folder contains %v, %v, want one backup", written, err)
+	}
+	if _, err := backup.ReadFile(written[0], watchcache.CheckItem); err != nil {
+		t.Error(err)
+	}
 }

@@ -43,6 +43,9 @@ func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
 	if s.stopControllers != nil {
 		s.stopControllers()
 	}
+	if s.stopBackups != nil {
+		s.stopBackups()
+	}
 	if s.stopDefinitions != nil {
 		s.stopDefinitions()
 	}

@@ -67,6 +67,8 @@ type families struct {
 	entries     *prometheus.CounterVec
 	dropped     *prometheus.CounterVec
 	unset       *prometheus.CounterVec
+	backups     *prometheus.CounterVec
+	backupTime  *prometheus.GaugeVec
 	commits     *prometheus.CounterVec
 	commitTimes prometheus.Histogram
 }
@@ -130,7 +132,9 @@ func newFamilies(registry *prometheus.Registry) families {
 			"Requests whose responses omit managedFields at the request of the client.", shortLabels),
 		unset: r.counters("cadastre_unset_applies_total",
 			"Apply requests whose configuration contains unset markers.", []string{"group", "version", "resource", "subresource"}),
-		commits: r.counters("cadastre_store_commits_total", "Commits to the store, by result.", []string{"result"}),
+		backups:    r.counters("cadastre_backups_total", "Scheduled backups, by result.", []string{"result"}),
+		backupTime: r.gauges("cadastre_backup_last_success_timestamp_seconds", "Time of the last successful scheduled backup.", nil),
+		commits:    r.counters("cadastre_store_commits_total", "Commits to the store, by result.", []string{"result"}),
 		commitTimes: r.histogram("cadastre_store_commit_duration_seconds",
 			"Duration of commits to the store, until they are durable and visible to reads.", commitBuckets),
 	}

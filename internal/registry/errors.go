@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,7 @@ func StoreError(err error) error {
 	var (
 		tooNew  *watchcache.TooNewError
 		unknown *storage.UnknownError
+		noSpace *storage.NoSpaceError
 	)
 	switch {
 	case isStatus(err):
@@ -27,6 +29,8 @@ func StoreError(err error) error {
 		return &storeFailure{status, err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return apierrors.NewTimeoutError("the request took too long", 1)
+	case errors.As(err, &noSpace):
+		return noSpaceError(noSpace)
 	case errors.Is(err, watchcache.ErrTooOld):
 		return apierrors.NewResourceExpired("The provided resource version is too old: " + err.Error())
 	case errors.As(err, &tooNew):
@@ -52,6 +56,14 @@ func tooNewError(e *watchcache.TooNewError) error {
 	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", e.Requested, e.Now), 1)
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
 	return err
+}
+
+// noSpaceError returns the 507 for a write that the store rejects because it is out of space. Kubernetes returns a 500 for the
+// corresponding error of etcd.
+func noSpaceError(e *storage.NoSpaceError) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInsufficientStorage, Reason: "InsufficientStorage", Message: e.Error(),
+	}}
 }
 
 // isStatus reports whether an error is an API status.

@@ -49,6 +49,14 @@ func (e *UnknownError) Error() string {
 // Unwrap returns the cause of the unknown outcome.
 func (e *UnknownError) Unwrap() error { return e.Err }
 
+// NoSpaceError is returned by Commit if the store is out of space. Nothing was written. Commits that only delete items are accepted
+// nevertheless.
+type NoSpaceError struct{ Reason string }
+
+func (e *NoSpaceError) Error() string {
+	return "storage: " + e.Reason + "; delete objects or free space on the disk, then retry"
+}
+
 // CheckCommit returns an error if every implementation must reject a commit of writes: if writes are empty, or contain a
 // duplicate key, or contain an invalid key, value or expected revision.
 func CheckCommit(writes []Write) error {

@@ -25,4 +25,5 @@
 //	writer.go   Write, which copies a store, and Writer
 //	reader.go   Reader and Verify
 //	file.go     WriteFile: a backup in a file, verified before it gets its name
+//	schedule.go Schedule: periodic backups in a folder, with retention
 package backup

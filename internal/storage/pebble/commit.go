@@ -33,6 +33,9 @@ func (s *Store) Commit(ctx context.Context, writes ...storage.Write) (storage.Re
 	if err := errors.Join(storage.CheckCommit(writes), ctx.Err(), s.closedError(), s.failure.reason()); err != nil {
 		return 0, err
 	}
+	if err := s.checkSpace(writes); err != nil {
+		return 0, err
+	}
 	p := &pendingCommit{writes: writes, done: make(chan struct{})}
 	if !s.queue.put(p) {
 		return 0, storage.ErrClosed

@@ -43,6 +43,15 @@ func (s *Store) trimPeriodically() {
 	if err := s.measureHistory(); err != nil {
 		s.options.Log.Warn("cannot measure the stored history; it may exceed its size limit", "error", err)
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { // ends a compaction when the store is closed
+		select {
+		case <-s.done:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
@@ -51,7 +60,7 @@ func (s *Store) trimPeriodically() {
 			return
 		case <-ticker.C:
 		}
-		if err := s.trim(); err != nil && s.closedError() == nil && s.failure.reason() == nil {
+		if err := errors.Join(s.trimTo(s.options.HistoryAge), s.reclaim(ctx)); err != nil && s.closedError() == nil && s.failure.reason() == nil {
 			s.options.Log.Warn("compacting the history failed; retrying", "error", err)
 		}
 	}
@@ -76,16 +85,16 @@ func (s *Store) measureHistory() error {
 	return err
 }
 
-// trim compacts the oldest commits in steps of maxCompactedCommits until the history is within HistoryAge and HistoryBytes.
-func (s *Store) trim() error {
+// trimTo compacts the oldest commits in steps of maxCompactedCommits until the history is within age and HistoryBytes.
+func (s *Store) trimTo(age time.Duration) error {
 	s.compacting.Lock()
 	defer s.compacting.Unlock()
 	for s.closedError() == nil && s.failure.reason() == nil {
 		before := s.compacted.Load()
 		excess := s.historyBytes.Load() - s.options.HistoryBytes
-		oldest := time.Now().Add(-s.options.HistoryAge)
+		oldest := time.Now().Add(-age)
 		exceedsLimit := func(e logEntry) bool {
-			isOld := s.options.HistoryAge > 0 && e.when.Before(oldest)
+			isOld := age > 0 && e.when.Before(oldest)
 			isMuch := s.options.HistoryBytes > 0 && excess > 0
 			excess -= e.size()
 			return isOld || isMuch

@@ -33,7 +33,7 @@ func TestTrim(t *testing.T) {
 			write()
 			waitFor(t, func() bool {
 				if name == "size" {
-					if err := s.trim(); err != nil {
+					if err := s.trimTo(s.options.HistoryAge); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -50,6 +50,7 @@
 //	history.go      past commits, from memory or from disk
 //	watch.go        watchers
 //	compaction.go   compaction of history, on request and by age and size
+//	space.go        the size and the free space of the folder, and the alarm that rejects commits
 //	failure.go      disk failures; blockingfs.go: keeps Pebble from ending the process after one
 //	corruption.go   detection of corrupt files
 //	checkpoint.go   the last acknowledged revision, stored outside of Pebble

@@ -31,6 +31,9 @@ type Options struct {
 	// are compacted. 0 means the default, ten minutes and 1 GiB; a negative number means no limit.
 	HistoryAge   time.Duration
 	HistoryBytes int64
+	// QuotaBytes is the size of the store's files from which on creations are rejected; 0 means no limit. MinFreeBytes is the free
+	// space of the file system below which they are rejected; 0 means the default, 256 MiB, and a negative number no limit.
+	QuotaBytes, MinFreeBytes int64
 	// ProgressInterval is the interval at which a watcher without events reports progress; 0 means one second.
 	ProgressInterval time.Duration
 	// Log is the logger; nil means slog.Default.
@@ -53,6 +56,9 @@ func (o Options) withDefaults() Options {
 	if o.HistoryBytes == 0 {
 		o.HistoryBytes = 1 << 30
 	}
+	if o.MinFreeBytes == 0 {
+		o.MinFreeBytes = 256 << 20
+	}
 	if o.ProgressInterval == 0 {
 		o.ProgressInterval = time.Second
 	}
@@ -73,6 +79,7 @@ type Store struct {
 	recent  recentItems
 	history history
 	failure failure
+	space   spaceMonitor
 	// committed is the last revision that was assigned to a commit. Only the committer uses it.
 	committed storage.Revision
 	// acked is the revision of the last acknowledged commit; compacted is the revision up to which the history is compacted.
