@@ -45,7 +45,7 @@ type Options struct {
 	// TokenFile is a CSV file of static bearer tokens: token,user,uid,"group1,group2".
 	TokenFile string
 
-	// Admission lists the admission plugins that run after the built-in ones and before policies and webhooks.
+	// Admission lists the admission plugins that run after the built-in plugins and before policies and webhooks.
 	Admission []admission.Plugin
 	// TokenAuthenticators authenticate bearer tokens that are not in TokenFile, for requests and for TokenReviews.
 	// Authenticators authenticate requests that have no accepted client certificate or token. The server calls the

@@ -199,7 +199,7 @@ func ExampleReadObject() {
 	// true <nil>
 }
 
-// An unset marker removes a field and owns its absence.
+// An unset marker removes a field, and the field manager owns the absence of the field.
 func ExampleOptions_unset() {
 	engine := deployments()
 	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, containers: [{name: app}, {name: debug}]}`), requestBy("ci"))

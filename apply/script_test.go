@@ -325,7 +325,7 @@ func entryName(e Entry) string {
 	return name
 }
 
-// pathSet parses paths separated by spaces. A path that ends in {x,y} stands for two paths, one ending in x and one
+// pathSet parses paths separated by spaces. A path that ends in {x,y} abbreviates two paths, one ending in x and one
 // ending in y.
 func pathSet(paths string) fieldset.Set {
 	var all []fieldset.Path

@@ -68,13 +68,13 @@ func TestStripShapes(t *testing.T) {
 	} {
 		text, want = strings.NewReplacer("§F", full).Replace(text), strings.NewReplacer("§F", full, "§S", short).Replace(want)
 		for media, strip := range map[string]stripper{"JSON": stripJSON, "CBOR": throughCBOR(stripCBOR)} {
-			if got, err := strip([]byte(text)); err != nil || !sameJSON(got, want) {
+			if got, err := strip([]byte(text)); err != nil || !equalJSON(got, want) {
 				t.Errorf("stripping %s as %s = %s, %v; want %s", text, media, got, err, want)
 			}
 		}
 		event, wanted := `{"type":"ADDED","object":`+text+`}`, `{"type":"ADDED","object":`+want+`}`
 		for media, strip := range map[string]stripper{"JSON": stripJSONEvent, "CBOR": throughCBOR(stripCBOREvent)} {
-			if got, err := strip([]byte(event)); err != nil || !sameJSON(got, wanted) {
+			if got, err := strip([]byte(event)); err != nil || !equalJSON(got, wanted) {
 				t.Errorf("stripping the event %s as %s = %s, %v; want %s", event, media, got, err, wanted)
 			}
 		}
@@ -103,8 +103,8 @@ func throughCBOR(strip stripper) stripper {
 	}
 }
 
-// sameJSON reports whether two JSON texts have the same value.
-func sameJSON(a []byte, b string) bool {
+// equalJSON reports whether two JSON texts have the same value.
+func equalJSON(a []byte, b string) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal([]byte(b), &y) == nil && equality.Semantic.DeepEqual(x, y)
 }

@@ -25,7 +25,7 @@ func podSpec(containers ...*applycore.ContainerApplyConfiguration) *applyapps.De
 		WithTemplate(applycore.PodTemplateSpec().WithSpec(applycore.PodSpec().WithContainers(containers...))))
 }
 
-// TestUnset checks the markers that Unset adds, as JSON below spec.template.spec or at the top.
+// TestUnset checks the JSON of a Deployment in which Unset marked a field below spec.template.spec or at the top level.
 func TestUnset(t *testing.T) {
 	const marker = `{"k8s_io__value":"unset"}`
 	for _, test := range []struct{ path, want string }{

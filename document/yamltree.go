@@ -95,7 +95,7 @@ func (t *yamlTree) scalar(n *yaml.Node) (*yamlPart, *SyntaxError) {
 	switch {
 	case s.nonFinite:
 		return nil, yamlErrorf(n, "expected a number that JSON can express, received %s", n.Value)
-	case s.kind == Number && t.limits.FiniteNumbers && !isFinite(s.text): // only with the tag !!float
+	case s.kind == Number && t.limits.FiniteNumbers && !isFinite(s.text): // possible only with the tag !!float
 		err := yamlErrorf(n, "%s", rangeProblem(s.text))
 		err.cause = ErrNumberRange
 		return nil, err

@@ -14,8 +14,8 @@ import (
 // The tests of this file check that AppendMerge and AppendDiff return the same results as Merge and Diff, although they
 // reuse the memory of previous calls.
 
-// compareAppend fails the test if the result or error of an Append function differs from that of the function for
-// documents.
+// compareAppend fails the test if the result or error of AppendMerge or AppendDiff differs from that of Merge or
+// Diff.
 func compareAppend(t testing.TB, what string, want document.Value, wantErr error, got []byte, err error) {
 	t.Helper()
 	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
