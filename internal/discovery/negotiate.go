@@ -6,8 +6,8 @@ import (
 	"github.com/munnerz/goautoneg"
 )
 
-// Media types of OpenAPI documents; the Old ones are former names that clients may still request. Discovery documents have
-// the media types of package encoding.
+// Media types of OpenAPI documents; constants with Old in their names are former media types, which clients may still
+// request. Discovery documents have the media types of package encoding.
 const (
 	mediaJSON = "application/json"
 

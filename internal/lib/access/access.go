@@ -47,8 +47,8 @@ type Containers[V, F any] interface {
 	List(items []F) V
 	// Reset drops the allocator's references to the lists and maps that it returned. These lists and maps stay valid.
 	Reset()
-	// Recycle makes the memory of the returned lists and maps available for further lists and maps. The returned ones
-	// must not be used afterwards.
+	// Recycle makes the memory of the returned lists and maps available for further lists and maps. The returned lists
+	// and maps must not be used afterwards.
 	Recycle()
 }
 

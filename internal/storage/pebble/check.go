@@ -19,7 +19,7 @@ type CheckReport struct {
 	// Items is the number of items, Versions the number of their versions and deletions in the history, Commits the number of
 	// commits in the history, and Tables the number of Pebble's table files.
 	Items, Versions, Commits, Tables int
-	// Problems describes what is wrong, up to maxProblems problems; More is the number of further ones.
+	// Problems describes what is wrong, up to maxProblems problems; More is the number of further problems.
 	Problems []string
 	More     int
 }

@@ -82,7 +82,7 @@ func (r *restorer) add(item storage.Item) error {
 	return r.apply()
 }
 
-// apply writes the batch and starts a new one.
+// apply writes the batch and starts a new batch.
 func (r *restorer) apply() error {
 	err := errors.Join(r.s.db.Apply(r.batch, pebble.NoSync), r.batch.Close())
 	r.batch = r.s.db.NewBatch()

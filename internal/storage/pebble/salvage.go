@@ -129,8 +129,8 @@ func (s *salvager) liveTables(fs vfs.FS) (names []string, err error) {
 	return names, err
 }
 
-// logObserver is a file system that records the first write-ahead log that Pebble reads. That log and those after it are the live
-// ones. If hidden is true, folders seem to contain no write-ahead logs.
+// logObserver is a file system that records the first write-ahead log that Pebble reads. That log and all later logs
+// are live. If hidden is true, folders seem to contain no write-ahead logs.
 type logObserver struct {
 	vfs.FS
 	first  string
