@@ -189,21 +189,21 @@ func TestStateAfter(t *testing.T) {
 	object := parsed(t, "metadata: {name: a}")
 	steps := []struct {
 		s    Step
-		a    answer
+		a    serverResponse
 		want int
 	}{
-		{Step{Verb: "APPLY"}, answer{code: 201, object: object}, 0},
-		{Step{Verb: "GET"}, answer{code: 200, object: object}, 0},
-		{Step{Verb: "APPLY", DryRun: true}, answer{code: 200, object: object}, 0},
-		{Step{Verb: "APPLY"}, answer{code: 409}, 0},
-		{Step{Verb: "APPLY"}, answer{code: 200, object: object}, 1},
-		{Step{Verb: "EDIT"}, answer{code: 200, object: object}, 2},
-		{Step{Verb: "APPLY", Address: "batch/v1 jobs/a/status"}, answer{code: 200, object: object}, 3},
-		{Step{Verb: "UPDATE", Address: "batch/v1 jobs/a/status"}, answer{code: 200, object: object}, 0},
-		{Step{Verb: "EDIT"}, answer{code: 200, object: object}, 1},
-		{Step{Verb: "DELETE"}, answer{code: 200}, 0},
+		{Step{Verb: "APPLY"}, serverResponse{code: 201, object: object}, 0},
+		{Step{Verb: "GET"}, serverResponse{code: 200, object: object}, 0},
+		{Step{Verb: "APPLY", DryRun: true}, serverResponse{code: 200, object: object}, 0},
+		{Step{Verb: "APPLY"}, serverResponse{code: 409}, 0},
+		{Step{Verb: "APPLY"}, serverResponse{code: 200, object: object}, 1},
+		{Step{Verb: "EDIT"}, serverResponse{code: 200, object: object}, 2},
+		{Step{Verb: "APPLY", Address: "batch/v1 jobs/a/status"}, serverResponse{code: 200, object: object}, 3},
+		{Step{Verb: "UPDATE", Address: "batch/v1 jobs/a/status"}, serverResponse{code: 200, object: object}, 0},
+		{Step{Verb: "EDIT"}, serverResponse{code: 200, object: object}, 1},
+		{Step{Verb: "DELETE"}, serverResponse{code: 200}, 0},
 	}
-	var state answer
+	var state serverResponse
 	for i, step := range steps {
 		step.a.before, step.a.writes = state.object, state.writes
 		state = step.a.stateAfter(step.s)

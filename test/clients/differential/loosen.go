@@ -64,7 +64,7 @@ func maskValues(expected []txtar.File) []txtar.File {
 func maskValuesIn(v document.Value) document.Value {
 	for _, p := range fieldPaths(v) {
 		if text := valueAt(v, p); text.Kind() == document.String {
-			masked := differenceIn.ReplaceAllString(mapIn.ReplaceAllString(text.Text(), "$1 value: <any>$2"), "<any>")
+			masked := diffPattern.ReplaceAllString(mapPattern.ReplaceAllString(text.Text(), "$1 value: <any>$2"), "<any>")
 			v = withValue(v, p, document.NewString(masked))
 		}
 	}
@@ -72,8 +72,8 @@ func maskValuesIn(v document.Value) document.Value {
 }
 
 var (
-	mapIn        = regexp.MustCompile(`(Invalid|Unsupported|Duplicate) value: (?:null|[{\[].*[}\]]|"(?:map\[.*\]|\{.*\})")(: |, |\]|$)`)
-	differenceIn = regexp.MustCompile(`(?s)\n@@.*`)
+	mapPattern  = regexp.MustCompile(`(Invalid|Unsupported|Duplicate) value: (?:null|[{\[].*[}\]]|"(?:map\[.*\]|\{.*\})")(: |, |\]|$)`)
+	diffPattern = regexp.MustCompile(`(?s)\n@@.*`)
 )
 
 func expectBadRequest(expected []txtar.File) []txtar.File { return expectCode(expected, 400) }

@@ -14,19 +14,19 @@ import (
 // order of errors within a map, and storage keys.
 func masked(expected []txtar.File) []txtar.File {
 	for i, file := range expected {
-		expected[i].Data = timeIn.ReplaceAllFunc(file.Data, func(text []byte) []byte {
+		expected[i].Data = timePattern.ReplaceAllFunc(file.Data, func(text []byte) []byte {
 			if t, err := time.Parse(time.RFC3339, string(text)); err == nil && time.Since(t).Abs() < 24*time.Hour {
 				return []byte("<time>")
 			}
 			return text
 		})
-		expected[i].Data = uidIn.ReplaceAll(expected[i].Data, []byte("<uid>"))
-		expected[i].Data = addressIn.ReplaceAll(expected[i].Data, []byte("$1<any>"))
+		expected[i].Data = uidPattern.ReplaceAll(expected[i].Data, []byte("<uid>"))
+		expected[i].Data = clusterIPPattern.ReplaceAll(expected[i].Data, []byte("$1<any>"))
 		if file.Name == "error" {
-			expected[i].Data = networkIn.ReplaceAll(withoutOrder(expected[i].Data), []byte("<any>"))
-			expected[i].Data = storeIn.ReplaceAll(expected[i].Data, nil)
+			expected[i].Data = serviceNetworkPattern.ReplaceAll(withoutOrder(expected[i].Data), []byte("<any>"))
+			expected[i].Data = storageErrorPattern.ReplaceAll(expected[i].Data, nil)
 		}
-		expected[i].Data = portIn.ReplaceAll(expected[i].Data, []byte("$1<any>"))
+		expected[i].Data = portPattern.ReplaceAll(expected[i].Data, []byte("$1<any>"))
 	}
 	return expected
 }
@@ -41,7 +41,7 @@ func withoutOrder(text []byte) []byte {
 	}
 	keys := map[string]string{} // maps the path of a map to the key of its first error
 	for _, cause := range status.Get("causes").Items() {
-		path := keyIn.FindStringSubmatch(cause.Get("field").Text())
+		path := mapKeyPattern.FindStringSubmatch(cause.Get("field").Text())
 		if path == nil {
 			continue
 		}
@@ -54,16 +54,17 @@ func withoutOrder(text []byte) []byte {
 }
 
 var (
-	// keyIn matches the first map key in the path of an error, and the path before it. List indexes are numeric and do
-	// not match.
-	keyIn  = regexp.MustCompile(`^(.*?)\[([^\]]*[^\]\d][^\]]*)\]`)
-	timeIn = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
-	// addressIn matches cluster IPs in YAML.
-	addressIn = regexp.MustCompile(`(clusterIP: |clusterIPs:\n  - )\d+\.\d+\.\d+\.\d+`)
-	// networkIn matches an address of kube-apiserver's service network.
-	networkIn = regexp.MustCompile(`10\.0\.0\.\d+`)
-	// storeIn matches the prefix that kube-apiserver's storage layer adds to the message of a failed precondition.
-	storeIn = regexp.MustCompile(`StorageError: invalid object, Code: 4, Key: \S+, ResourceVersion: 0, AdditionalErrorMsg: `)
-	portIn  = regexp.MustCompile(`((?:nodePort|healthCheckNodePort): )\d+`)
-	uidIn   = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	// mapKeyPattern matches the first map key in the path of an error, and the path before it. List indexes are numeric
+	// and do not match.
+	mapKeyPattern = regexp.MustCompile(`^(.*?)\[([^\]]*[^\]\d][^\]]*)\]`)
+	timePattern   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+	// clusterIPPattern matches cluster IPs in YAML.
+	clusterIPPattern = regexp.MustCompile(`(clusterIP: |clusterIPs:\n  - )\d+\.\d+\.\d+\.\d+`)
+	// serviceNetworkPattern matches an address of kube-apiserver's service network.
+	serviceNetworkPattern = regexp.MustCompile(`10\.0\.0\.\d+`)
+	// storageErrorPattern matches the prefix that kube-apiserver's storage layer adds to the message of a failed
+	// precondition.
+	storageErrorPattern = regexp.MustCompile(`StorageError: invalid object, Code: 4, Key: \S+, ResourceVersion: 0, AdditionalErrorMsg: `)
+	portPattern         = regexp.MustCompile(`((?:nodePort|healthCheckNodePort): )\d+`)
+	uidPattern          = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 )

@@ -21,7 +21,7 @@ func isWrittenTwice(address string) bool {
 
 // isUnchanged reports whether the object has several field managers, and the request changed neither the object nor
 // their field sets. The order of their entries may have changed, because scripts list entries in a fixed order.
-func isUnchanged(a answer) bool {
+func isUnchanged(a serverResponse) bool {
 	owners := parseOwners(a.owners)
 	return len(owners) > 1 && maps.Equal(owners, parseOwners(a.ownersBefore)) && document.Equal(a.object, a.before)
 }
@@ -91,16 +91,16 @@ func isRespelled(body, list document.Value) bool {
 // mayEmptyContainer reports whether a JSON patch may remove the last entry of a list or map within a list item.
 func mayEmptyContainer(s Step) bool {
 	return s.Verb == "JSONPATCH" && slices.ContainsFunc(itemsOf(s.Body), func(operation document.Value) bool {
-		return operation.Get("op").Text() == "remove" && inItem.MatchString(operation.Get("path").Text())
+		return operation.Get("op").Text() == "remove" && itemEntryPattern.MatchString(operation.Get("path").Text())
 	})
 }
 
-// inItem matches JSON pointers to an entry of a list or map within a list item.
-var inItem = regexp.MustCompile(`/\d+/.+/[^/]+$`)
+// itemEntryPattern matches JSON pointers to an entry of a list or map within a list item.
+var itemEntryPattern = regexp.MustCompile(`/\d+/.+/[^/]+$`)
 
 // incrementsGenerationWithoutChange reports whether generation was incremented although neither spec nor webhooks
 // changed, as kube-apiserver does for kinds whose decoded values it compares.
-func incrementsGenerationWithoutChange(a answer) bool {
+func incrementsGenerationWithoutChange(a serverResponse) bool {
 	isSame := func(path ...string) bool { return document.Equal(a.object.Lookup(path...), a.before.Lookup(path...)) }
 	switch a.object.Get("kind").Text() {
 	case "NetworkPolicy", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
@@ -148,7 +148,7 @@ func isScaledByUpdate(owners string) bool {
 
 // removesResetFields reports whether a write to one endpoint of a custom resource removed fields from a managed fields
 // entry that was written at the other endpoint, at another API version.
-func removesResetFields(s Step, a answer) bool {
+func removesResetFields(s Step, a serverResponse) bool {
 	if !isCustomResource(s) {
 		return false
 	}
@@ -184,7 +184,7 @@ func isAppliedAtOtherVersion(s Step, owners string) bool {
 // changesMetrics reports whether the metrics of a HorizontalPodAutoscaler differ from the metrics in the request or, if
 // it has none, from the metrics before the request. At autoscaling/v1 the metrics before the request are unknown:
 // there, several metrics count as changed.
-func changesMetrics(s Step, a answer) bool {
+func changesMetrics(s Step, a serverResponse) bool {
 	is, expected := a.object.Lookup("spec", "metrics"), s.Body.Lookup("spec", "metrics")
 	if expected.IsAbsent() && a.before.Get("apiVersion").Text() == "autoscaling/v1" {
 		return is.Len() > 1
@@ -204,7 +204,7 @@ func hasCurrentMetrics(autoscaler document.Value) bool {
 
 // losesEmptiedContainer reports whether the request removed a map or list in the metadata, and its path from a managed
 // fields entry.
-func losesEmptiedContainer(a answer) bool {
+func losesEmptiedContainer(a serverResponse) bool {
 	after := parseOwners(a.owners)
 	for entry, fields := range parseOwners(a.ownersBefore) {
 		for field := range strings.FieldsSeq(fields) {
@@ -240,7 +240,7 @@ func parseOwners(owners string) map[string]string {
 	return entries
 }
 
-func ownerUIDs(metadata document.Value) document.Value {
+func ownerReferenceUIDs(metadata document.Value) document.Value {
 	return valuesOf(metadata.Get("ownerReferences"), "uid")
 }
 
@@ -286,13 +286,13 @@ func valuesOf(list document.Value, key string) document.Value {
 	return document.NewList(values...)
 }
 
-// addsDuplicateOwner reports whether a JSON patch adds an ownerReference with a UID that another ownerReference has. If
-// both are equal, one of them is removed later.
-func addsDuplicateOwner(s Step, metadata document.Value) bool {
+// addsDuplicateOwnerReference reports whether a JSON patch adds an ownerReference with a UID that another
+// ownerReference has. If both are equal, one of them is removed later.
+func addsDuplicateOwnerReference(s Step, metadata document.Value) bool {
 	if s.Verb != "JSONPATCH" {
 		return false
 	}
-	uids := itemsOf(ownerUIDs(metadata))
+	uids := itemsOf(ownerReferenceUIDs(metadata))
 	for _, operation := range itemsOf(s.Body) {
 		value := operation.Get("value")
 		for _, reference := range append(itemsOf(value), value) {

@@ -117,7 +117,7 @@ func TestRemovesResetFields(t *testing.T) {
 		{group + "/v1 widgets/shared", "carol Apply " + group + "/v1beta1 status:\n  .status.a\n", false},
 		{"apps/v1 deployments/shared", "", false},
 	} {
-		if got := removesResetFields(Step{Address: c.address}, answer{owners: c.owners, ownersBefore: before}); got != c.want {
+		if got := removesResetFields(Step{Address: c.address}, serverResponse{owners: c.owners, ownersBefore: before}); got != c.want {
 			t.Errorf("removesResetFields() at %[1]s with owners %[2]q = %[3]t, want %[4]t", c.address, c.owners, got, c.want)
 		}
 	}
@@ -136,7 +136,7 @@ func TestAllowNoOp(t *testing.T) {
 		{`{data: {a: x}}`, "bob Apply v1: .data.b", false},
 		{`{data: {a: other}}`, before, false},
 	} {
-		a := answer{code: 200, before: parsed(t, `{data: {a: x}}`), ownersBefore: before, object: parsed(t, test.object), owners: test.owners}
+		a := serverResponse{code: 200, before: parsed(t, `{data: {a: x}}`), ownersBefore: before, object: parsed(t, test.object), owners: test.owners}
 		if got := isUnchanged(a); got != test.want {
 			t.Errorf("isUnchanged() with object %s and owners %q = %t, want %t", test.object, test.owners, got, test.want)
 		}
@@ -147,7 +147,7 @@ func TestAllowNoOp(t *testing.T) {
 		}
 	}
 	const alone = "alice Apply v1: .data.a"
-	if isUnchanged(answer{code: 200, before: parsed(t, `{}`), object: parsed(t, `{}`), owners: alone, ownersBefore: alone}) {
+	if isUnchanged(serverResponse{code: 200, before: parsed(t, `{}`), object: parsed(t, `{}`), owners: alone, ownersBefore: alone}) {
 		t.Error("isUnchanged() with a single field manager = true, want false")
 	}
 }
@@ -183,11 +183,11 @@ func TestIncrementsGenerationWithoutChange(t *testing.T) {
 		`{kind: NetworkPolicy, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 1}, webhooks: 1}`: false,
 		`{kind: Deployment, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 1}}`:                 false,
 	} {
-		if got := incrementsGenerationWithoutChange(answer{before: before, object: parsed(t, after)}); got != want {
+		if got := incrementsGenerationWithoutChange(serverResponse{before: before, object: parsed(t, after)}); got != want {
 			t.Errorf("incrementsGenerationWithoutChange() with object %s = %t, want %t", after, got, want)
 		}
 	}
-	if incrementsGenerationWithoutChange(answer{object: before}) {
+	if incrementsGenerationWithoutChange(serverResponse{object: before}) {
 		t.Error("incrementsGenerationWithoutChange() of a new object = true, want false")
 	}
 }
@@ -250,7 +250,7 @@ func TestChangesMetrics(t *testing.T) {
 		{`{spec: {}}`, `{apiVersion: autoscaling/v1}`, `{spec: {metrics: [{type: Pods}]}}`, false},
 		{`{spec: {}}`, `{apiVersion: autoscaling/v1}`, `{spec: {metrics: [{type: Pods}, {type: Resource}]}}`, true},
 	} {
-		a := answer{before: parsed(t, c.before), object: parsed(t, c.object)}
+		a := serverResponse{before: parsed(t, c.before), object: parsed(t, c.object)}
 		if got := changesMetrics(Step{Body: parsed(t, c.body)}, a); got != c.want {
 			t.Errorf("changesMetrics(%+v) = %t, want %t", c, got, c.want)
 		}
@@ -271,7 +271,7 @@ func TestLosesEmptied(t *testing.T) {
 		{"alice Update autoscaling/v1: .metadata.annotations", `{metadata: {}}`, false},
 		{"alice Update autoscaling/v1: .spec.maxReplicas", `{metadata: {annotations: {y: "1"}}}`, false},
 	} {
-		a := answer{before: before, object: parsed(t, c.object), ownersBefore: owned, owners: c.owners}
+		a := serverResponse{before: before, object: parsed(t, c.object), ownersBefore: owned, owners: c.owners}
 		if got := losesEmptiedContainer(a); got != c.want {
 			t.Errorf("losesEmptiedContainer(%+v) = %t, want %t", c, got, c.want)
 		}

@@ -138,7 +138,7 @@ func errorOf(status document.Value) document.Value {
 	var causes []document.Value
 	for _, cause := range status.Lookup("details", "causes").Items() {
 		if cause.Get("reason").Text() == "FieldManagerConflict" {
-			cause = cause.With("message", document.NewString(ownerIn(cause.Get("message").Text())+"<any>"))
+			cause = cause.With("message", document.NewString(conflictPrefix(cause.Get("message").Text())+"<any>"))
 		}
 		causes = append(causes, cause)
 	}
@@ -148,9 +148,9 @@ func errorOf(status document.Value) document.Value {
 	return expected
 }
 
-// ownerIn returns the part of a conflict message up to and including the field manager and its API version. Causes are
-// sorted by that part.
-func ownerIn(message string) string {
+// conflictPrefix returns the part of a conflict message up to and including the field manager and its API version.
+// Causes are sorted by it.
+func conflictPrefix(message string) string {
 	owner, _, _ := strings.Cut(message, ": ")
 	return owner
 }

@@ -142,14 +142,14 @@ func (p *Progress) draw(n int, kind string) ([]History, error) {
 	return histories, nil
 }
 
-// requestIn matches the reason for which a history could not be compared, and captures the method and status code of
-// the failed request. The rest of the reason is random.
-var requestIn = regexp.MustCompile(`(?s)^.*?(GET|PUT|POST|PATCH|DELETE) \S+: (\d+).*$`)
+// requestPattern matches the reason for which a history could not be compared, and captures the method and status code
+// of the failed request. The rest of the reason is random.
+var requestPattern = regexp.MustCompile(`(?s)^.*?(GET|PUT|POST|PATCH|DELETE) \S+: (\d+).*$`)
 
 // count adds a finding to the counters of the progress.
 func (p *Progress) count(f Finding) {
 	if f.Unusable != "" {
-		p.Unusable[requestIn.ReplaceAllString(f.Unusable, "$1 $2")]++
+		p.Unusable[requestPattern.ReplaceAllString(f.Unusable, "$1 $2")]++
 		return
 	}
 	p.Compared += f.Compared

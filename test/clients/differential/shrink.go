@@ -101,11 +101,11 @@ func isIdentity(p fieldPath) bool {
 func (f Finding) complaintKinds() []string {
 	var kinds []string
 	for _, complaint := range f.Failure.Complaints {
-		kind := randomParts.ReplaceAllString(complaint, "_")
-		if codes := statuses.FindStringSubmatch(complaint); codes != nil {
+		kind := randomPattern.ReplaceAllString(complaint, "_")
+		if codes := statusPattern.FindStringSubmatch(complaint); codes != nil {
 			return []string{"status " + codes[1] + " became " + codes[2]}
 		}
-		if what := fieldIn.FindString(kind); what != "" && !strings.HasPrefix(kind, "owners") {
+		if what := fieldPattern.FindString(kind); what != "" && !strings.HasPrefix(kind, "owners") {
 			kind = what
 		}
 		if !slices.Contains(kinds, kind) {
@@ -116,9 +116,9 @@ func (f Finding) complaintKinds() []string {
 }
 
 var (
-	statuses    = regexp.MustCompile(`^answer: expected status (\d+), received (\d+)`)
-	fieldIn     = regexp.MustCompile(`^(object|error): \S+:`)
-	randomParts = regexp.MustCompile(`alice|bob|carol|dave|erin|applytest-[a-z0-9]+|\[[0-9]+\]|was [0-9]+ and is [0-9]+|is still [0-9]+`)
+	statusPattern = regexp.MustCompile(`^answer: expected status (\d+), received (\d+)`)
+	fieldPattern  = regexp.MustCompile(`^(object|error): \S+:`)
+	randomPattern = regexp.MustCompile(`alice|bob|carol|dave|erin|applytest-[a-z0-9]+|\[[0-9]+\]|was [0-9]+ and is [0-9]+|is still [0-9]+`)
 )
 
 // isSameKind reports whether f and found differ at requests with the same verb, and f has no kind of complaint that

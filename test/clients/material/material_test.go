@@ -40,19 +40,19 @@ func testProject(t *testing.T, project material.Project) {
 	check(t, err)
 	record, err := os.ReadFile(filepath.Join("testdata", project.Name+".txt"))
 	check(t, err)
-	answers := material.Recorded(record)
+	recorded := material.Recorded(record)
 	for _, o := range observations {
-		if want := answers[o.Name]; want != o.Answer() {
-			t.Errorf("%s: got observation %s, want that of kube-apiserver, %s; make oracle-material prints both in full", o.Name, o.Answer(), want)
+		if want := recorded[o.Name]; want != o.Compared() {
+			t.Errorf("%s: got observation %s, want that of kube-apiserver, %s; make oracle-material prints both in full", o.Name, o.Compared(), want)
 		}
 		// kube-apiserver writes some objects again at the second apply. This is a deliberate difference: see
 		// docs/differences.md.
 		if target.Implementation() == target.Cadastre && o.Again != "" && o.Again != material.Unchanged {
 			t.Errorf("%s: result of the second apply = %s, want unchanged", o.Name, o.Again)
 		}
-		delete(answers, o.Name)
+		delete(recorded, o.Name)
 	}
-	for name := range answers {
+	for name := range recorded {
 		t.Errorf("%s: no observation, want the one that is recorded for kube-apiserver", name)
 	}
 	wantAllApplied(t, manifest, observations)

@@ -65,7 +65,7 @@ func (o *observer) add(name, outcome, text string) {
 }
 
 // addTwice adds the observation of two applies of the same object. first and second are the responses.
-func (o *observer) addTwice(name string, first, second answer, text string) {
+func (o *observer) addTwice(name string, first, second apiResponse, text string) {
 	o.observations = append(o.observations, Observation{Name: name, Outcome: fmt.Sprint(first.code), Text: text, Again: resultOfSecondApply(first, second)})
 }
 
@@ -117,10 +117,10 @@ func isTrue(definition map[string]any, name string) bool {
 }
 
 // apply sends object as an apply configuration to address.
-func (o *observer) apply(ctx context.Context, address string, object *unstructured.Unstructured) (answer, error) {
+func (o *observer) apply(ctx context.Context, address string, object *unstructured.Unstructured) (apiResponse, error) {
 	body, err := json.Marshal(object)
 	if err != nil {
-		return answer{}, err
+		return apiResponse{}, err
 	}
 	return o.request(ctx, http.MethodPatch, address+"?fieldManager=material&force=true", "application/json", body)
 }
@@ -220,7 +220,7 @@ func columns(table map[string]any) []map[string]any {
 
 // resultOfSecondApply returns Unchanged, "changed FIELD", or the error in after, the response to a second apply. before
 // is the response to the first apply.
-func resultOfSecondApply(before, after answer) string {
+func resultOfSecondApply(before, after apiResponse) string {
 	if after.code != http.StatusOK {
 		return refusal(after)
 	}
@@ -234,7 +234,7 @@ func resultOfSecondApply(before, after answer) string {
 	return Unchanged
 }
 
-func refusal(a answer) string {
+func refusal(a apiResponse) string {
 	if violatesSchema(a.body) {
 		return "not of the schema"
 	}
@@ -268,7 +268,7 @@ func reasons(status map[string]any) string {
 	return strings.Join(lines, "\n")
 }
 
-func warningsOf(a answer) string { return "\n" + strings.Join(a.warnings, "\n") }
+func warningsOf(a apiResponse) string { return "\n" + strings.Join(a.warnings, "\n") }
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")

@@ -65,14 +65,14 @@ func (p Project) Fetch(ctx context.Context) (fs.FS, error) {
 	var stderr bytes.Buffer
 	download.Stderr = &stderr
 	out, err := download.Output()
-	var answer struct{ Dir, Error string }
-	if json.Unmarshal(out, &answer) == nil && answer.Error != "" {
-		return nil, fmt.Errorf("fetch %s@%s: %s", p.Module, p.Version, answer.Error)
+	var module struct{ Dir, Error string }
+	if json.Unmarshal(out, &module) == nil && module.Error != "" {
+		return nil, fmt.Errorf("fetch %s@%s: %s", p.Module, p.Version, module.Error)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s@%s: %w\n%s", p.Module, p.Version, err, stderr.Bytes())
 	}
-	return os.DirFS(answer.Dir), nil
+	return os.DirFS(module.Dir), nil
 }
 
 // defines reports whether file contains CustomResourceDefinitions of the project.

@@ -12,25 +12,25 @@ func Record(p Project, observations []Observation) []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "# Observations of kube-apiserver for %s@%s, written by make oracle-material.\n", p.Module, p.Version)
 	for _, o := range observations {
-		fmt.Fprintf(&text, "%s | %s | %s\n", o.Name, o.Answer(), o.Again)
+		fmt.Fprintf(&text, "%s | %s | %s\n", o.Name, o.Compared(), o.Again)
 	}
 	return text.Bytes()
 }
 
-// Answer returns the part of an observation that must be equal on both servers. It does not include the result of the
+// Compared returns the part of an observation that must be equal on both servers. It does not include the result of the
 // second apply, because kube-apiserver sometimes writes an object again.
-func (o Observation) Answer() string {
+func (o Observation) Compared() string {
 	return fmt.Sprintf("%s | %.6x", o.Outcome, sha256.Sum256([]byte(o.Text)))
 }
 
 // Recorded parses record, a file that Record formatted, and returns a map from the names of observations to their
-// answers.
+// compared parts.
 func Recorded(record []byte) map[string]string {
-	answers := map[string]string{}
+	compared := map[string]string{}
 	for line := range strings.Lines(string(record)) {
 		if fields := strings.Split(strings.TrimSuffix(line, "\n"), " | "); len(fields) == 4 {
-			answers[fields[0]] = fields[1] + " | " + fields[2]
+			compared[fields[0]] = fields[1] + " | " + fields[2]
 		}
 	}
-	return answers
+	return compared
 }

@@ -49,20 +49,20 @@ func (s *Server) kubeconfig() string { return filepath.Join(s.Folder, "kubeconfi
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 const table = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
-// answer is a decoded response.
-type answer struct {
+// apiResponse is a decoded response.
+type apiResponse struct {
 	code     int
 	warnings []string
 	body     map[string]any
 }
 
-func (a answer) ok() bool { return a.code < 300 }
+func (a apiResponse) ok() bool { return a.code < 300 }
 
 // request sends a request and parses the JSON response.
-func (s *Server) request(ctx context.Context, method, address, accept string, body []byte) (answer, error) {
+func (s *Server) request(ctx context.Context, method, address, accept string, body []byte) (apiResponse, error) {
 	request, err := http.NewRequestWithContext(ctx, method, s.Config.Host+address, bytes.NewReader(body))
 	if err != nil {
-		return answer{}, err
+		return apiResponse{}, err
 	}
 	request.Header.Set("Accept", accept)
 	if method == http.MethodPatch {
@@ -70,14 +70,14 @@ func (s *Server) request(ctx context.Context, method, address, accept string, bo
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
-		return answer{}, err
+		return apiResponse{}, err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return answer{}, err
+		return apiResponse{}, err
 	}
-	a := answer{code: response.StatusCode, warnings: response.Header.Values("Warning")}
+	a := apiResponse{code: response.StatusCode, warnings: response.Header.Values("Warning")}
 	if len(text) == 0 || text[0] != '{' {
 		a.body = map[string]any{"text": string(text)}
 		return a, nil

@@ -120,7 +120,7 @@ func printDifferences(kubeAPIServer, cadastre []material.Observation) (different
 	}
 	for _, t := range kubeAPIServer {
 		o := byName[t.Name]
-		if o.Answer() == t.Answer() && (o.Again == t.Again || o.Again == material.Unchanged) {
+		if o.Compared() == t.Compared() && (o.Again == t.Again || o.Again == material.Unchanged) {
 			continue
 		}
 		different++
