@@ -10,48 +10,48 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// fast uses fastjson, which parses to a tree in a buffer that the next parse reuses. Strings and numbers are decoded
-// lazily.
-type fast struct {
+// fastjsonTree uses fastjson, which parses to a tree in a buffer that the next parse reuses. Strings and numbers are
+// decoded lazily.
+type fastjsonTree struct {
 	parser fastjson.Parser
 	holder fastjson.Parser
 	value  *fastjson.Value
 	out    []byte
 }
 
-func (f *fast) parse(text []byte) error {
+func (f *fastjsonTree) parse(text []byte) error {
 	_, err := f.parser.ParseBytes(text)
 	return err
 }
 
-func (f *fast) load(text []byte) (err error) {
+func (f *fastjsonTree) load(text []byte) (err error) {
 	f.value, err = f.holder.ParseBytes(text)
 	return err
 }
 
-func (f *fast) write() ([]byte, error) {
+func (f *fastjsonTree) write() ([]byte, error) {
 	f.out = f.value.MarshalTo(f.out[:0])
 	return f.out, nil
 }
 
-// simd uses simdjson-go, which parses to a tape in a buffer that the next parse reuses.
-type simd struct {
+// simdjsonTree uses simdjson-go, which parses to a tape in a buffer that the next parse reuses.
+type simdjsonTree struct {
 	tape  *simdjson.ParsedJson
 	value *simdjson.ParsedJson
 	out   []byte
 }
 
-func (s *simd) parse(text []byte) (err error) {
+func (s *simdjsonTree) parse(text []byte) (err error) {
 	s.tape, err = simdjson.Parse(text, s.tape, simdjson.WithCopyStrings(false))
 	return err
 }
 
-func (s *simd) load(text []byte) (err error) {
+func (s *simdjsonTree) load(text []byte) (err error) {
 	s.value, err = simdjson.Parse(text, nil)
 	return err
 }
 
-func (s *simd) write() (out []byte, err error) {
+func (s *simdjsonTree) write() (out []byte, err error) {
 	iter := s.value.Iter()
 	s.out, err = iter.MarshalJSONBuffer(s.out[:0])
 	return s.out, err

@@ -52,8 +52,8 @@ func Libraries() []Library {
 		{"goccy/go-json", func() codec { return &tree{unmarshal: goccyUnmarshal, marshal: goccyMarshal} }},
 		{"bytedance/sonic", func() codec { return &tree{unmarshal: sonicUnmarshal, marshal: sonicMarshal} }},
 		{"bytedance/sonic/ast", func() codec { return &sonicTree{} }},
-		{"minio/simdjson-go", func() codec { return &simd{} }},
-		{"valyala/fastjson", func() codec { return &fast{} }},
+		{"minio/simdjson-go", func() codec { return &simdjsonTree{} }},
+		{"valyala/fastjson", func() codec { return &fastjsonTree{} }},
 	}, experimental...)
 }
 

@@ -25,7 +25,7 @@ func TestEveryLibraryParsesAndWrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !sameJSON(t, out, []byte(text)) {
+			if !equalJSON(t, out, []byte(text)) {
 				t.Errorf("write() = %s, want %s", out, text)
 			}
 		})
@@ -42,7 +42,7 @@ func TestFastest(t *testing.T) {
 	}
 }
 
-func sameJSON(t *testing.T, a, b []byte) bool {
+func equalJSON(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	var x, y any
 	if err := json.Unmarshal(a, &x); err != nil {

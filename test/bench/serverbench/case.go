@@ -119,13 +119,13 @@ func (s *Server) applyAll(ctx context.Context, clients int, keys []objectKey) er
 // applyEach applies the objects with the keys at(0) to at(count-1), in existing namespaces. It returns the total size
 // of the responses in bytes.
 func (s *Server) applyEach(ctx context.Context, clients, count int, at func(int) objectKey) (bytes int64, err error) {
-	var answered atomic.Int64
+	var received atomic.Int64
 	err = s.each(ctx, clients, count, func(ctx context.Context, c *Client, i int) error {
-		answer, err := c.Do(ctx, at(i).apply(0))
-		answered.Add(int64(len(answer)))
+		body, err := c.Do(ctx, at(i).apply(0))
+		received.Add(int64(len(body)))
 		return err
 	})
-	return answered.Load(), err
+	return received.Load(), err
 }
 
 // each calls do for every i from 0 to count-1, distributed over concurrent clients. After the first error it stops, and

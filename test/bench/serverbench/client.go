@@ -13,7 +13,7 @@ import (
 type Client struct {
 	server *Server
 	http   *http.Client
-	answer bytes.Buffer // the body of the last response
+	body   bytes.Buffer // the body of the last response
 }
 
 // NewClient returns a client with a separate connection. It requests uncompressed responses, so that gzip is not
@@ -49,11 +49,11 @@ func (c *Client) Do(ctx context.Context, r Request) ([]byte, error) {
 		return nil, err
 	}
 	defer response.Body.Close()
-	c.answer.Reset()
-	if _, err := c.answer.ReadFrom(response.Body); err != nil {
+	c.body.Reset()
+	if _, err := c.body.ReadFrom(response.Body); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 	}
-	return c.answer.Bytes(), nil
+	return c.body.Bytes(), nil
 }
 
 // send sends a request. A status other than 2xx is a *StatusError with the start of the body.
@@ -77,7 +77,7 @@ func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
 		defer response.Body.Close()
 		const enough = 500
 		start, _ := io.ReadAll(io.LimitReader(response.Body, enough))
-		return nil, &StatusError{Request: r.Method + " " + r.Path, Code: response.StatusCode, Answer: string(start)}
+		return nil, &StatusError{Request: r.Method + " " + r.Path, Code: response.StatusCode, Body: string(start)}
 	}
 	return response, nil
 }
@@ -86,8 +86,8 @@ func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
 type StatusError struct {
 	Request string
 	Code    int
-	Answer  string // the start of the body
+	Body    string // the start of the body
 }
 
 // Error implements error.
-func (e *StatusError) Error() string { return fmt.Sprintf("%s: %d: %s", e.Request, e.Code, e.Answer) }
+func (e *StatusError) Error() string { return fmt.Sprintf("%s: %d: %s", e.Request, e.Code, e.Body) }

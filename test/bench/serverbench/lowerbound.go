@@ -34,11 +34,11 @@ func TakeSample(ctx context.Context, s *Server) (sample Sample, err error) {
 		request Request
 		to      *[]byte
 	}{{listedKey(0).get(), &sample.Object}, {listedKey(0).list(), &sample.List}} {
-		answer, err := c.Do(ctx, part.request)
+		body, err := c.Do(ctx, part.request)
 		if err != nil {
 			return Sample{}, err
 		}
-		*part.to = []byte(string(answer))
+		*part.to = []byte(string(body))
 	}
 	return sample, nil
 }

@@ -16,10 +16,10 @@ import (
 // lowerBound is the handler of the lower bound. For a read it returns the sampled response for the path. For a write it
 // reads the body, stores nothing, returns the sampled object, and sends an event to all watchers.
 type lowerBound struct {
-	answers map[responseKey][]byte
-	events  map[responseKey][]byte // events by the path of the collection and the Accept header; watches without an entry receive the field event
-	object  []byte
-	event   []byte
+	responses map[responseKey][]byte
+	events    map[responseKey][]byte // events by the path of the collection and the Accept header; watches without an entry receive the field event
+	object    []byte
+	event     []byte
 
 	lock     sync.Mutex
 	written  map[string]map[string]bool // written maps the path of a collection to the paths of the objects that were written
@@ -31,7 +31,7 @@ type responseKey struct{ path, accept string }
 
 func newLowerBound(sample Sample) *lowerBound {
 	l := &lowerBound{
-		answers: map[responseKey][]byte{}, events: map[responseKey][]byte{}, object: sample.Object, event: modifiedEvent(sample.Object),
+		responses: map[responseKey][]byte{}, events: map[responseKey][]byte{}, object: sample.Object, event: modifiedEvent(sample.Object),
 		written: map[string]map[string]bool{}, watchers: map[chan []byte][]byte{},
 	}
 	l.add(listedKey, listed, jsonType, sample.Object, sample.List)
@@ -46,9 +46,9 @@ func newLowerBound(sample Sample) *lowerBound {
 // the Accept header accept.
 func (l *lowerBound) add(at func(int) objectKey, count int, accept string, object, list []byte) {
 	for i := range count {
-		l.answers[responseKey{at(i).path(), accept}] = bytes.Clone(object) // separate memory per object, as in an API server
+		l.responses[responseKey{at(i).path(), accept}] = bytes.Clone(object) // separate memory per object, as in an API server
 	}
-	l.answers[responseKey{at(0).collection(), accept}] = list
+	l.responses[responseKey{at(0).collection(), accept}] = list
 }
 
 // modifiedEvent returns the MODIFIED event of an object in JSON. Watches in other media types are not supported.
@@ -79,7 +79,7 @@ func (l *lowerBound) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if r.Method != http.MethodGet {
 		_, _ = io.Copy(io.Discard, r.Body) // an error means that the client closed the connection
-		answer(w, l.object)
+		respond(w, l.object)
 		l.broadcast(r.URL.Path)
 		return
 	}
@@ -87,15 +87,15 @@ func (l *lowerBound) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.watch(w, r)
 		return
 	}
-	body, ok := l.answers[responseKey{r.URL.Path, r.Header.Get("Accept")}]
+	body, ok := l.responses[responseKey{r.URL.Path, r.Header.Get("Accept")}]
 	if !ok {
 		http.NotFound(w, r)
 		return
 	}
-	answer(w, body)
+	respond(w, body)
 }
 
-func answer(w http.ResponseWriter, body []byte) {
+func respond(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body) // an error means that the client closed the connection
 }

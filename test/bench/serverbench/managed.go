@@ -67,11 +67,11 @@ func (m ManagedObjects) Prepare(ctx context.Context, s *Server) error {
 		if err != nil || object == nil {
 			return err
 		}
-		answer, err := c.Do(ctx, write("PUT", m.key(i).path()+"?fieldManager="+manager, jsonType, object))
+		body, err := c.Do(ctx, write("PUT", m.key(i).path()+"?fieldManager="+manager, jsonType, object))
 		if err != nil {
 			return err
 		}
-		return m.check(answer)
+		return m.check(body)
 	})
 }
 
@@ -108,10 +108,10 @@ func (e entry) json() json.RawMessage {
 }
 
 // check returns an error if the response does not contain the expected number of managed fields entries.
-func (m ManagedObjects) check(answer []byte) error {
+func (m ManagedObjects) check(body []byte) error {
 	var object, metadata fields
 	var entries []json.RawMessage
-	if err := decode(answer, &object, "metadata", &metadata, "managedFields", &entries); err != nil {
+	if err := decode(body, &object, "metadata", &metadata, "managedFields", &entries); err != nil {
 		return err
 	}
 	if len(entries) != m.Managers {
@@ -169,15 +169,15 @@ func (m ManagedObjects) List(format Format) Case {
 	return Case{Name: "list", do: do(func(*worker) Request { return m.list(format) })}
 }
 
-// Answers returns the responses of s to a get and to a list, in the given format.
-func (m ManagedObjects) Answers(ctx context.Context, s *Server, format Format) (object, list []byte, err error) {
+// Responses returns the responses of s to a get and to a list, in the given format.
+func (m ManagedObjects) Responses(ctx context.Context, s *Server, format Format) (object, list []byte, err error) {
 	c := s.NewClient()
 	defer c.Close()
-	answer, err := c.Do(ctx, m.get(0, format))
+	body, err := c.Do(ctx, m.get(0, format))
 	if err != nil {
 		return nil, nil, err
 	}
-	object = bytes.Clone(answer)
-	answer, err = c.Do(ctx, m.list(format))
-	return object, slices.Clone(answer), err
+	object = bytes.Clone(body)
+	body, err = c.Do(ctx, m.list(format))
+	return object, slices.Clone(body), err
 }

@@ -145,7 +145,7 @@ func TestFailures(t *testing.T) {
 		"sample":  func() error { _, err := TakeSample(t.Context(), s); return err },
 	} {
 		var status *StatusError
-		if err := run(); !errors.As(err, &status) || status.Code != 404 || !strings.Contains(status.Answer, "no such thing") {
+		if err := run(); !errors.As(err, &status) || status.Code != 404 || !strings.Contains(status.Body, "no such thing") {
 			t.Errorf("%s: Run() = %v, want the 404 response of the server", name, err)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// ManagedShare returns the number of bytes that managedFields take in answer, a response with a Deployment or a list of
+// ManagedShare returns the number of bytes that managedFields take in body, a response with a Deployment or a list of
 // Deployments.
-func ManagedShare(media Media, answer []byte) (int, error) {
-	object, err := decodeAnswer(media, answer)
+func ManagedShare(media Media, body []byte) (int, error) {
+	object, err := decodeResponse(media, body)
 	if err != nil {
 		return 0, fmt.Errorf("decoding response as %s: %w", media, err)
 	}
@@ -37,12 +37,12 @@ func ManagedShare(media Media, answer []byte) (int, error) {
 
 var cborSerializer = cbor.NewSerializer(scheme.Scheme, scheme.Scheme)
 
-func decodeAnswer(media Media, answer []byte) (runtime.Object, error) {
+func decodeResponse(media Media, body []byte) (runtime.Object, error) {
 	if media == CBOR {
-		object, _, err := cborSerializer.Decode(answer, nil, nil)
+		object, _, err := cborSerializer.Decode(body, nil, nil)
 		return object, err
 	}
-	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(answer, nil, nil)
+	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
 	return object, err
 }
 

@@ -25,14 +25,14 @@ func WatchCache(ctx context.Context, folder string, l Load) (Result, error) {
 // runCache is the main function of the child process with store and cache. It reads its parameters from in, runs the
 // load, and writes a Result to out.
 func runCache(in io.Reader, out io.Writer) error {
-	return answerWithCache(in, out, func(o parameters, s storage.Store, c *watchcache.Cache) (any, error) {
+	return runWithCache(in, out, func(o parameters, s storage.Store, c *watchcache.Cache) (any, error) {
 		return o.Load.Run(context.Background(), cacheTarget{s, c, o.Load.Labelled})
 	})
 }
 
-// answerWithCache reads the parameters from in, opens the store and the cache in their folder, calls answer, and writes
+// runWithCache reads the parameters from in, opens the store and the cache in their folder, calls measure, and writes
 // its result to out.
-func answerWithCache(in io.Reader, out io.Writer, answer func(parameters, storage.Store, *watchcache.Cache) (any, error)) (err error) {
+func runWithCache(in io.Reader, out io.Writer, measure func(parameters, storage.Store, *watchcache.Cache) (any, error)) (err error) {
 	o, s, err := openRequested(in)
 	if err != nil {
 		return err
@@ -43,11 +43,11 @@ func answerWithCache(in io.Reader, out io.Writer, answer func(parameters, storag
 		return err
 	}
 	defer c.Close()
-	answered, err := answer(o, s, c)
+	result, err := measure(o, s, c)
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(out).Encode(answered)
+	return json.NewEncoder(out).Encode(result)
 }
 
 // openCache opens a watch cache on s with the field selectors of pods, as a server does. If paced is set, the cache

@@ -71,20 +71,20 @@ func serve(role string) (err error) {
 
 // runChild starts a child process with the given role and the parameters o, and returns the result that the process
 // writes to stdout.
-func runChild[A any](ctx context.Context, role string, o parameters) (answer A, err error) {
+func runChild[A any](ctx context.Context, role string, o parameters) (result A, err error) {
 	c, err := startChild(ctx, role, o)
 	if err != nil {
-		return answer, err
+		return result, err
 	}
-	err = errors.Join(c.read(&answer), c.stop())
-	return answer, err
+	err = errors.Join(c.read(&result), c.stop())
+	return result, err
 }
 
 // child is a child process of the same binary. Its parameters and results are JSON on stdin and stdout.
 type child struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	answer *json.Decoder
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	results *json.Decoder
 }
 
 func startChild(ctx context.Context, role string, o parameters) (*child, error) {
@@ -106,7 +106,7 @@ func startChild(ctx context.Context, role string, o parameters) (*child, error) 
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	c := &child{cmd: cmd, in: in, answer: json.NewDecoder(out)}
+	c := &child{cmd: cmd, in: in, results: json.NewDecoder(out)}
 	if err := json.NewEncoder(in).Encode(o); err != nil {
 		return nil, errors.Join(err, c.stop())
 	}
@@ -115,8 +115,8 @@ func startChild(ctx context.Context, role string, o parameters) (*child, error) 
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-func (c *child) read(answer any) error {
-	if err := c.answer.Decode(answer); err != nil {
+func (c *child) read(result any) error {
+	if err := c.results.Decode(result); err != nil {
 		return fmt.Errorf("reading the result of the child process: %w", err)
 	}
 	return nil

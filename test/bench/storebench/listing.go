@@ -43,7 +43,7 @@ func (f Fleet) List(ctx context.Context, folder string, rounds int) (Listing, er
 // runListing is the main function of the child process that lists a fleet. It reads its parameters from in, and writes
 // a Listing to out.
 func runListing(in io.Reader, out io.Writer) error {
-	return answerWithCache(in, out, func(o parameters, _ storage.Store, c *watchcache.Cache) (any, error) {
+	return runWithCache(in, out, func(o parameters, _ storage.Store, c *watchcache.Cache) (any, error) {
 		l := lister{cache: c, buffer: make([]byte, 0, bufferSize)}
 		return l.list(o.Rounds)
 	})

@@ -27,10 +27,10 @@ type gate struct {
 	// reached is closed when the gate has forwarded the given number of responses.
 	reached chan struct{}
 
-	opened chan struct{}
-	open   sync.Once
-	left   atomic.Int64 // left is the number of responses that the gate still forwards before it holds responses back
-	server *http.Server
+	released    chan struct{}
+	releaseOnce sync.Once
+	remaining   atomic.Int64 // the number of responses that the gate still forwards before it holds responses back
+	server      *http.Server
 }
 
 // newGate starts a gate in front of the server to which the file kubeconfig refers. It writes another kubeconfig, for
@@ -49,8 +49,8 @@ func newGate(kubeconfig, folder string, writes int) (*gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gate{kubeconfig: filepath.Join(folder, "gate"), reached: make(chan struct{}), opened: make(chan struct{})}
-	g.left.Store(int64(writes))
+	g := &gate{kubeconfig: filepath.Join(folder, "gate"), reached: make(chan struct{}), released: make(chan struct{})}
+	g.remaining.Store(int64(writes))
 	g.server = &http.Server{Handler: &httputil.ReverseProxy{
 		Transport:      transport,
 		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(to) },
@@ -73,17 +73,17 @@ func (g *gate) pass(response *http.Response) error {
 	if response.Request.Method != http.MethodPatch {
 		return nil
 	}
-	switch left := g.left.Add(-1); {
-	case left == 0:
+	switch remaining := g.remaining.Add(-1); {
+	case remaining == 0:
 		close(g.reached)
-	case left < 0:
-		<-g.opened
+	case remaining < 0:
+		<-g.released
 	}
 	return nil
 }
 
 // release makes the gate forward all responses, including the responses that it has held back.
-func (g *gate) release() { g.open.Do(func() { close(g.opened) }) }
+func (g *gate) release() { g.releaseOnce.Do(func() { close(g.released) }) }
 
 // close releases the held responses and stops the proxy.
 func (g *gate) close() error {

@@ -35,12 +35,12 @@ func takeSnapshot(ctx context.Context, s *serverbench.Server) (snapshot, error) 
 	snap := snapshot{owners: map[string]int{}}
 	hash := sha256.New()
 	for next := ""; ; {
-		answer, err := c.Do(ctx, serverbench.Request{Method: "GET", Path: "/apis/apps/v1/deployments?limit=1000&continue=" + url.QueryEscape(next)})
+		body, err := c.Do(ctx, serverbench.Request{Method: "GET", Path: "/apis/apps/v1/deployments?limit=1000&continue=" + url.QueryEscape(next)})
 		if err != nil {
 			return snap, err
 		}
 		var p page
-		if err := json.Unmarshal(answer, &p); err != nil {
+		if err := json.Unmarshal(body, &p); err != nil {
 			return snap, err
 		}
 		for _, item := range p.Items {
@@ -62,12 +62,12 @@ func takeSnapshot(ctx context.Context, s *serverbench.Server) (snapshot, error) 
 func revision(ctx context.Context, s *serverbench.Server) (int64, error) {
 	c := s.NewClient()
 	defer c.Close()
-	answer, err := c.Do(ctx, serverbench.Request{Method: "GET", Path: "/apis/apps/v1/deployments?limit=1"})
+	body, err := c.Do(ctx, serverbench.Request{Method: "GET", Path: "/apis/apps/v1/deployments?limit=1"})
 	if err != nil {
 		return 0, err
 	}
 	var p page
-	if err := json.Unmarshal(answer, &p); err != nil {
+	if err := json.Unmarshal(body, &p); err != nil {
 		return 0, err
 	}
 	return strconv.ParseInt(p.Metadata.ResourceVersion, 10, 64)

@@ -208,13 +208,13 @@ func (c testCase) measureOnce(ctx context.Context, o options, s serverbench.Runn
 		return err
 	}
 	if c.verb != "watch" {
-		object, list, err := objects.Answers(ctx, s.Server, format)
+		object, list, err := objects.Responses(ctx, s.Server, format)
 		if err != nil {
 			return err
 		}
-		row.answer = object
+		row.body = object
 		if c.verb == "list" {
-			row.answer = list
+			row.body = list
 		}
 	}
 	if s.Name == lowerBoundName || row.requestType == mixed || c.watchers > 1 {

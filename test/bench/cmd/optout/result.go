@@ -28,7 +28,7 @@ func (t turn) Resident() float64       { return t.resident }
 // row contains the results of one server for one request type.
 type row struct {
 	server, requestType string
-	answer              []byte  // the body of the response; nil for watch and begin
+	body                []byte  // the body of the response; nil for watch and begin
 	event               float64 // the mean size of an initial event in bytes; only for begin
 	client              serverbench.ClientCost
 	stripped            *serverbench.ClientCost // the cost of a client that removes managedFields itself; nil unless measured
@@ -36,8 +36,8 @@ type row struct {
 }
 
 func (r *row) bytes() float64 {
-	if r.answer != nil {
-		return float64(len(r.answer))
+	if r.body != nil {
+		return float64(len(r.body))
 	}
 	if r.event != 0 {
 		return r.event
@@ -108,10 +108,10 @@ func (r *result) findings() (found []stat.Finding) {
 // managedFields. It returns false for watches, and if the size cannot be determined.
 func (r *result) droppedShare() (stat.Spread, bool) {
 	whole, less := r.find(cadastreName, full), r.find(cadastreName, dropped)
-	if whole == nil || less == nil || whole.answer == nil {
+	if whole == nil || less == nil || whole.body == nil {
 		return stat.Spread{}, false
 	}
-	share, err := serverbench.ManagedShare(r.media, whole.answer)
+	share, err := serverbench.ManagedShare(r.media, whole.body)
 	if err != nil || share == 0 {
 		fmt.Printf("%s: cannot determine the bytes of managedFields: %v\n", r.name(), err)
 		return stat.Spread{}, false

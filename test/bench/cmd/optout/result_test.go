@@ -68,7 +68,7 @@ func TestFewWatchers(t *testing.T) {
 	}
 }
 
-// TestGoalsAreFound checks that every goal has a finding if all servers are measured.
+// TestGoalsAreFound checks that a finding exists for every goal if all servers are measured.
 func TestGoalsAreFound(t *testing.T) {
 	for _, c := range allCases() {
 		r := &result{testCase: c}
@@ -114,17 +114,17 @@ func TestGoals(t *testing.T) {
 // TestDroppedShare: the share is the number of omitted bytes divided by the size of managedFields.
 func TestDroppedShare(t *testing.T) {
 	r := &result{testCase: watchless("get", serverbench.JSON), rows: []*row{
-		{server: cadastreName, requestType: full, answer: []byte(whole)},
-		{server: cadastreName, requestType: dropped, answer: []byte(stripped)},
+		{server: cadastreName, requestType: full, body: []byte(whole)},
+		{server: cadastreName, requestType: dropped, body: []byte(stripped)},
 	}}
 	if share, ok := r.droppedShare(); !ok || share.Median != 1 {
 		t.Errorf("droppedShare() = %v, %v, want 1", share, ok)
 	}
-	r.rows[1].answer = []byte(whole)
+	r.rows[1].body = []byte(whole)
 	if share, ok := r.droppedShare(); !ok || share.Median != 0 {
 		t.Errorf("droppedShare() = %v, %v, want 0 if the response includes managedFields", share, ok)
 	}
-	r.rows[0].answer = []byte(stripped)
+	r.rows[0].body = []byte(stripped)
 	if share, ok := r.droppedShare(); ok {
 		t.Errorf("droppedShare() of an object without managedFields = %v, want none", share)
 	}

@@ -68,7 +68,7 @@ func prepareAll(ctx context.Context, o options, cases []testCase, all []serverbe
 	for _, objects := range needed {
 		for _, drop := range []bool{false, true} {
 			format := serverbench.Format{Media: serverbench.JSON, Drop: drop}
-			object, list, err := objects.Answers(ctx, all[0].Server, format)
+			object, list, err := objects.Responses(ctx, all[0].Server, format)
 			if err != nil {
 				return nil, err
 			}

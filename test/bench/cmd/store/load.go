@@ -29,7 +29,7 @@ func compareCache(ctx context.Context, o options) (found []stat.Finding, err err
 	for _, r := range results {
 		found = append(found,
 			stat.Found(r.name+" events", stat.Over(r.cadastre, storebench.Result.EventRate)),
-			stat.Found(r.name+" lost", r.lost()))
+			stat.Found(r.name+" lost", r.lostEvents()))
 	}
 	if g, ok := growth(results); ok {
 		found = append(found, stat.Found("cache/watchers growth", g))

@@ -86,8 +86,8 @@ func (r result) eventRatio() stat.Spread {
 	return stat.Ratio(r.cadastre, r.etcd, storebench.Result.EventRate)
 }
 
-// lost returns the number of events that Cadastre's watchers did not receive, plus the number of watches that failed
-// with ErrTooOld.
-func (r result) lost() stat.Spread {
+// lostEvents returns the number of events that Cadastre's watchers did not receive, plus the number of watches that
+// failed with ErrTooOld.
+func (r result) lostEvents() stat.Spread {
 	return stat.Over(r.cadastre, func(r storebench.Result) float64 { return float64(r.Missing) + float64(r.CutOff) })
 }

@@ -61,12 +61,12 @@ var cacheTable = table{
 	cells: func(r result) []any {
 		return append([]any{
 			r.name,
-			rate(r.cadastre, storebench.Result.EventRate), rate(r.etcd, storebench.Result.EventRate), r.more(),
+			rate(r.cadastre, storebench.Result.EventRate), rate(r.etcd, storebench.Result.EventRate), r.eventRatioText(),
 			rate(r.cadastre, storebench.Result.CommitRate), rate(r.etcd, storebench.Result.CommitRate),
 			latency(r.cadastre, storebench.Result.CPUPerEvent), latency(r.etcd, storebench.Result.CPUPerEvent),
 			stat.Shown(r.cadastre, storebench.Result.EventsPerCall, func(n float64) string { return fmt.Sprintf("%.1f", n) }),
 			percent(r.cadastre, storebench.Result.Delivered), percent(r.etcd, storebench.Result.Delivered),
-		}, worst(r.cadastre)...)
+		}, worstCells(r.cadastre)...)
 	},
 	footnotes: `
 as above, but written and watched through the watch cache: by 64 writers, or by 8 writers if there are 1,000 or more watchers. A single watcher cannot
@@ -78,17 +78,17 @@ that were not received during the measurement; cut off: watches that failed with
 `,
 }
 
-// more formats the event rate of Cadastre's store divided by etcd's. It returns "-" if etcd was not measured.
-func (r result) more() string {
+// eventRatioText formats the event rate of Cadastre's store divided by etcd's. It returns "-" if etcd was not measured.
+func (r result) eventRatioText() string {
 	if len(r.etcd) == 0 {
 		return "-"
 	}
 	return stat.Times(r.eventRatio().Median)
 }
 
-// worst returns three cells with maxima over the rounds: the lag, the number of missing events, and the number of
+// worstCells returns three cells with maxima over the rounds: the lag, the number of missing events, and the number of
 // failed watches.
-func worst(rounds []storebench.Result) []any {
+func worstCells(rounds []storebench.Result) []any {
 	most := func(figure func(storebench.Result) float64) float64 { return stat.Over(rounds, figure).Max }
 	return []any{
 		stat.ThreeDigits(time.Duration(most(func(r storebench.Result) float64 { return float64(r.Lag) }))).String(),
