@@ -130,7 +130,7 @@ func TestTypedPatch(t *testing.T) {
 	author := patch("author", types.ApplyYAMLPatchType, []byte(asJSON(t, web())))
 	extracted, err := appsv1.ExtractDeployment(author, "author")
 	check(t, err)
-	if got, want := asJSON(t, extracted), asJSON(t, web()); !sameJSON(got, want) {
+	if got, want := asJSON(t, extracted), asJSON(t, web()); !equalJSON(got, want) {
 		t.Errorf("ExtractDeployment = %s, want what was applied, %s", got, want)
 	}
 
@@ -140,7 +140,7 @@ func TestTypedPatch(t *testing.T) {
 	before := patch("remover", types.ApplyYAMLPatchType, []byte(asJSON(t, absent)))
 	again, err := appsv1.ExtractDeployment(before, "remover")
 	check(t, err)
-	if got, want := asJSON(t, again), asJSON(t, absent); !sameJSON(got, want) {
+	if got, want := asJSON(t, again), asJSON(t, absent); !equalJSON(got, want) {
 		t.Errorf("ExtractDeployment = %s, want the markers that were applied, %s", got, want)
 	}
 	body, err := direct.Marshal(again)
@@ -247,7 +247,7 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-func sameJSON(a, b string) bool {
+func equalJSON(a, b string) bool {
 	var x, y any
 	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
 }

@@ -20,7 +20,8 @@ func printConverted(line string) error {
 	return err
 }
 
-// convert returns the object in text as Kubernetes encodes it, and as Kubernetes encodes it at the API version to.
+// convert decodes the object in text and returns its JSON as Kubernetes encodes it: at its own API version, and at the
+// API version to.
 func convert(text, to string) (read, converted []byte, err error) {
 	var kind struct{ APIVersion, Kind string }
 	if err := json.Unmarshal([]byte(text), &kind); err != nil {

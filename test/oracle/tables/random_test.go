@@ -108,9 +108,8 @@ func (m maker) object(t *testing.T, kind schema.GroupVersionKind) runtime.Object
 	return object
 }
 
-// fill sets v to a random value. field is the name of the struct field that contains v, and owner is the name of the
-// struct.
-func (m maker) fill(v reflect.Value, owner, field string) {
+// fill sets v to a random value. field is the name of the struct field that contains v, structName that of the struct.
+func (m maker) fill(v reflect.Value, structName, field string) {
 	switch v.Addr().Interface().(type) {
 	case *metav1.Time:
 		v.Set(reflect.ValueOf(metav1.NewTime(m.time())))
@@ -130,13 +129,13 @@ func (m maker) fill(v reflect.Value, owner, field string) {
 		m.fillStruct(v)
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		m.fill(v.Elem(), owner, field)
+		m.fill(v.Elem(), structName, field)
 	case reflect.Slice:
-		m.fillSlice(v, owner, field)
+		m.fillSlice(v, structName, field)
 	case reflect.Map:
-		m.fillMap(v, owner, field)
+		m.fillMap(v, structName, field)
 	case reflect.String:
-		v.SetString(m.text(owner, field))
+		v.SetString(m.text(structName, field))
 	case reflect.Bool:
 		v.SetBool(m.IntN(2) == 0)
 	case reflect.Int32, reflect.Int64:
@@ -161,29 +160,29 @@ func (m maker) fillStruct(v reflect.Value) {
 	}
 }
 
-func (m maker) fillSlice(v reflect.Value, owner, field string) {
+func (m maker) fillSlice(v reflect.Value, structName, field string) {
 	if v.Type().Elem().Kind() == reflect.Uint8 {
 		v.SetBytes([]byte(m.pick(words)))
 		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), m.IntN(5), 5))
 	for i := range v.Len() {
-		m.fill(v.Index(i), owner, field)
+		m.fill(v.Index(i), structName, field)
 	}
 }
 
-func (m maker) fillMap(v reflect.Value, owner, field string) {
+func (m maker) fillMap(v reflect.Value, structName, field string) {
 	v.Set(reflect.MakeMap(v.Type()))
 	for range m.IntN(4) {
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		key.SetString(m.text(owner, field))
+		key.SetString(m.text(structName, field))
 		m.fill(value, "", "")
 		v.SetMapIndex(key, value)
 	}
 }
 
-func (m maker) text(owner, field string) string {
-	if pool := pools[owner+"."+field]; pool != nil {
+func (m maker) text(structName, field string) string {
+	if pool := pools[structName+"."+field]; pool != nil {
 		return m.pick(pool)
 	}
 	if pool := pools[field]; pool != nil {

@@ -79,8 +79,8 @@ func (sub subresource) changes(s sample, more map[string][]change) (list []chang
 	return list
 }
 
-// compare compares the errors of Cadastre and of kube-apiserver for an update from s with the changes in from to s with
-// the changes in to. It returns the outcome, which the caller counts.
+// compare compares the errors of Cadastre and of kube-apiserver for an update of s: the old object has the changes in
+// from, the new object those in to. It returns the outcome, which the caller counts.
 func (sub subresource) compare(t *testing.T, s sample, typ *builtin.Type, to, from []change) string {
 	now, nowText, ok := statusOf(s, to...)
 	if !ok {
