@@ -25,8 +25,7 @@ type client struct {
 	http   *http.Client
 }
 
-// newClient starts a server that stops at the end of the test, and returns a client of it with all permissions. It
-// also calls t.Parallel.
+// newClient calls t.Parallel, starts a server that stops at the end of the test, and returns a client with all permissions.
 func newClient(t *testing.T) *client {
 	t.Helper()
 	t.Parallel()

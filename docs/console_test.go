@@ -131,8 +131,8 @@ func (p *page) run(t *testing.T, steps []step) {
 	}
 }
 
-// update writes the page with new outputs. received maps the line of a step to its new output; steps that received does not
-// contain keep their output.
+// update writes the page with new outputs. received maps the line of a step to its new output; the output of other steps is
+// unchanged.
 func (p *page) update(t *testing.T, steps []step, received map[int]string) {
 	var lines []string
 	done := 0
@@ -179,7 +179,7 @@ func masked(text string) string {
 	return withoutEmptyEnds(text)
 }
 
-// withoutEmptyEnds returns text without leading and trailing empty lines. It keeps the indentation of the first line.
+// withoutEmptyEnds returns text without leading and trailing empty lines. It retains the indentation of the first line.
 func withoutEmptyEnds(text string) string {
 	return strings.TrimLeft(strings.TrimRight(text, " \n"), "\n")
 }
@@ -225,8 +225,8 @@ func startSession(t *testing.T) *session {
 	return s
 }
 
-// run executes command, a command of a page, and returns its output. In the output it replaces the address of the server and the
-// temporary folder with those of the page.
+// run executes command, a command of a page, and returns its output. In the output it replaces the address of the server and
+// the temporary folder with demoAddress and demoFolder.
 func (s *session) run(t *testing.T, command string) string {
 	command = strings.NewReplacer(shownProgram, "cadastre", shownAddress, s.address, shownFolder, s.folder).Replace(command)
 	var output string
@@ -262,8 +262,8 @@ func (s *session) send(t *testing.T, command string) string {
 // readyTimeout is the maximum time until a server is ready.
 const readyTimeout = 30 * time.Second
 
-// serve starts cadastre serve with arguments, and stops it at the end of the test. It returns what the server prints until the
-// server is ready or, if the server fails to start, its whole output.
+// serve starts cadastre serve with arguments, and stops it at the end of the test. It returns the output of the server until
+// the server is ready or, if the server fails to start, its whole output.
 func (s *session) serve(t *testing.T, arguments []string) string {
 	output, err := os.CreateTemp(t.TempDir(), "output")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // 1.37 behaves instead.
 
 // Kubernetes: both applies are rejected with a 500 without reason and details.
-func TestDifferenceConfigurationsThatDoNotFitAreBadRequests(t *testing.T) {
+func TestDifferenceInvalidConfigurationIsBadRequest(t *testing.T) {
 	c := newClient(t)
 	for fields, detail := range map[string]string{`"foo":1`: ".foo: field not declared in schema", `"data":{"a":1}`: ".data.a: expected a string"} {
 		path, _, _ := strings.Cut(detail, ":")
@@ -22,7 +22,7 @@ func TestDifferenceConfigurationsThatDoNotFitAreBadRequests(t *testing.T) {
 }
 
 // Kubernetes: the message of the cause is only: conflict with "alice".
-func TestDifferenceConflictCausesSayMore(t *testing.T) {
+func TestDifferenceConflictCausesContainValues(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "alice", `"data":{"color":"red"}`).want(201)
 	conflict := c.apply("c", "bob", `"data":{"color":"blue"}`).want(409)
@@ -31,7 +31,7 @@ func TestDifferenceConflictCausesSayMore(t *testing.T) {
 }
 
 // Kubernetes: with fieldValidation Warn or Ignore a duplicate field is accepted with its last value, with Warn also with a warning.
-func TestDifferenceDoubleNamesAreRefused(t *testing.T) {
+func TestDifferenceDuplicateNamesAreRejected(t *testing.T) {
 	c := newClient(t)
 	double := configMap("c", `"data":{"a":"1","a":"2"}`)
 	for _, validation := range []string{"", "Ignore", "Warn", "Strict"} {
@@ -40,8 +40,8 @@ func TestDifferenceDoubleNamesAreRefused(t *testing.T) {
 	c.apply("c", "m", `"data":{"a":"1","a":"2"}`).want(400).wantText(".data.a: the field occurs twice")
 }
 
-// Kubernetes: alice's second apply creates a new resourceVersion, because it moves her managed fields entry behind that of bob.
-func TestDifferenceWritingAgainIsNoChangeOfOrder(t *testing.T) {
+// Kubernetes: alice's second apply creates a new resourceVersion, because it moves alice's managed fields entry after bob's.
+func TestDifferenceNoOpApplyKeepsEntryOrder(t *testing.T) {
 	c := newClient(t)
 	write := func(manager, fields string) string {
 		return c.call("PATCH", "/api/v1/namespaces/default/secrets/s?fieldManager="+manager,
@@ -56,7 +56,7 @@ func TestDifferenceWritingAgainIsNoChangeOfOrder(t *testing.T) {
 }
 
 // Kubernetes: unknown fields in DeleteOptions are ignored, and the object is deleted.
-func TestDifferenceUnknownOptionsDeleteNothing(t *testing.T) {
+func TestDifferenceUnknownDeleteOptionsAreRejected(t *testing.T) {
 	c := newClient(t)
 	c.call("POST", configMaps, configMap("c", `"data":{}`)).want(201)
 	for _, options := range []string{`{"dry-run":["All"]}`, `{"preconditions":{"uuid":"x"}}`, `{"kind":"DeleteOptions","apiVersion":"v1","onlyIf":"empty"}`} {
@@ -74,7 +74,7 @@ func TestDifferencePodSecurityIsNotEnforced(t *testing.T) {
 }
 
 // Kubernetes: the request for a token returns a 201 with the token, and the requests for logs and port forwarding succeed.
-func TestDifferenceWhatOthersDoIsNotServed(t *testing.T) {
+func TestDifferenceUnservedSubresources(t *testing.T) {
 	c := newClient(t)
 	const namespace = "/api/v1/namespaces/default/"
 	c.call("POST", namespace+"serviceaccounts", `{"metadata":{"name":"a"}}`).want(201)
@@ -100,14 +100,14 @@ func TestDifferenceEmptyContainersAreKept(t *testing.T) {
 }
 
 // Kubernetes: a create with a resourceVersion is rejected with a 500.
-func TestDifferenceCreatingWithAVersionIsABadRequest(t *testing.T) {
+func TestDifferenceCreateWithResourceVersionIsBadRequest(t *testing.T) {
 	c := newClient(t)
 	c.call("POST", configMaps, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","resourceVersion":"12"}}`).
 		want(400).wantText("resourceVersion should not be set on objects to be created")
 }
 
 // Kubernetes: get and watch return a 500 without a reason; list returns a 400.
-func TestDifferenceVersionsThatAreNoNumbersAreBadRequests(t *testing.T) {
+func TestDifferenceInvalidResourceVersionIsBadRequest(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "m", `"data":{"a":"1"}`).want(201)
 	for _, path := range []string{"/c?", "?watch=1&", "?"} {
@@ -115,8 +115,8 @@ func TestDifferenceVersionsThatAreNoNumbersAreBadRequests(t *testing.T) {
 	}
 }
 
-// Kubernetes: JSON fields have the order of the Go structs: kind, apiVersion, metadata, and then the others.
-func TestDifferenceNamesAreSorted(t *testing.T) {
+// Kubernetes: JSON fields have the order of the Go structs: kind, apiVersion, metadata, then all other fields.
+func TestDifferenceJSONFieldsAreSorted(t *testing.T) {
 	c := newClient(t)
 	created := c.apply("c", "m", `"immutable":true,"data":{"b":"1","a":"2"}`).want(201)
 	var v any
@@ -133,7 +133,7 @@ func TestDifferenceNamesAreSorted(t *testing.T) {
 }
 
 // Kubernetes: a request without credentials is rejected with a 403: User "system:anonymous" cannot get path "/api".
-func TestDifferenceNobodyIsAnonymous(t *testing.T) {
+func TestDifferenceNoCredentialsIsUnauthorized(t *testing.T) {
 	c := newClient(t).anonymous()
 	c.call("GET", "/api", "").want(401)
 	c.call("GET", configMaps, "").want(401)
@@ -142,7 +142,7 @@ func TestDifferenceNobodyIsAnonymous(t *testing.T) {
 }
 
 // Kubernetes: a new cluster contains 69 ClusterRoles, the service default/kubernetes, and FlowSchemas.
-func TestDifferenceOnlyWhatUsersNeedIsThereFromTheStart(t *testing.T) {
+func TestDifferenceObjectsCreatedAtStart(t *testing.T) {
 	c := newClient(t)
 	for _, path := range []string{
 		"/api/v1/services?fieldSelector=metadata.name!=kubernetes", "/api/v1/configmaps",
@@ -158,7 +158,7 @@ func TestDifferenceOnlyWhatUsersNeedIsThereFromTheStart(t *testing.T) {
 
 // Kubernetes: the object of a bookmark contains all fields that the Go struct encodes without omitempty, such as spec.template,
 // and a watch of one second does not end with a bookmark.
-func TestDifferenceBookmarksAreBare(t *testing.T) {
+func TestDifferenceBookmarksContainOnlyResourceVersion(t *testing.T) {
 	c := newClient(t)
 	events := c.call("GET", "/apis/apps/v1/namespaces/default/deployments?watch=true&allowWatchBookmarks=true&sendInitialEvents=true"+
 		"&resourceVersionMatch=NotOlderThan&timeoutSeconds=1", "").want(200)
@@ -177,15 +177,15 @@ func TestDifferenceBookmarksAreBare(t *testing.T) {
 	}
 }
 
-// Kubernetes: the descriptions of Table columns are those of the fields in the API documentation.
-func TestDifferenceColumnsAreDescribedInOwnWords(t *testing.T) {
+// Kubernetes: the descriptions of Table columns are the descriptions of the fields in the API documentation.
+func TestDifferenceColumnDescriptions(t *testing.T) {
 	c := newClient(t)
 	table := c.call("GET", configMaps, "", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io").want(200)
 	table.wantText(`{"name":"Name","type":"string","format":"name","description":"The name of the object.","priority":0}`)
 }
 
 // Kubernetes: the message for patches is "415: Unsupported Media Type" and does not contain the media type of the request.
-func TestDifferenceMediaTypesAreNamed(t *testing.T) {
+func TestDifferenceUnsupportedMediaTypeMessage(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "m", `"data":{}`).want(201)
 	c.call("PATCH", configMaps+"/c", "{}", "Content-Type: application/foo").want(415).wantText("application/apply-patch+yaml", `received \"application/foo\"`)
@@ -200,7 +200,7 @@ func TestDifferenceCBORNeedsNoGate(t *testing.T) {
 }
 
 // Kubernetes: the parameter drop of Accept is not supported, and the response contains managedFields.
-func TestDifferenceAnswersWithoutManagedFields(t *testing.T) {
+func TestDifferenceResponsesWithoutManagedFields(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "m", `"data":{}`).want(201).wantText("managedFields")
 	short := c.call("GET", configMaps+"/c", "", "Accept: application/json;drop=metadata.managedFields").want(200)
@@ -211,7 +211,7 @@ func TestDifferenceAnswersWithoutManagedFields(t *testing.T) {
 
 // Kubernetes: the message is always "the server could not find the requested resource", without details; for /foo the response
 // is the text "404 page not found" instead of a Status.
-func TestDifferenceNotFoundSaysWhat(t *testing.T) {
+func TestDifferenceNotFoundMessages(t *testing.T) {
 	c := newClient(t)
 	for path, detail := range map[string]string{
 		"/api/v1/foos":                                `there is no resource \"foos\" in group \"\"`,
@@ -241,7 +241,7 @@ func TestDifferenceContinueTokens(t *testing.T) {
 }
 
 // Kubernetes: the headers If-Match and If-None-Match are ignored.
-func TestDifferenceWritesCanBeConditional(t *testing.T) {
+func TestDifferenceConditionalWrites(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "m", `"data":{}`, "If-Match: *").want(412)
 	c.call("GET", configMaps+"/c", "").want(404)
@@ -266,7 +266,7 @@ func TestDifferenceApplyTakesOver(t *testing.T) {
 }
 
 // Kubernetes: an unset marker is rejected with a 500: .data.a: expected string.
-func TestDifferenceServerUnsets(t *testing.T) {
+func TestDifferenceUnsetMarkers(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "alice", `"data":{"a":"1","b":"2"}`).want(201)
 	unset := c.apply("c", "alice", `"data":{"a":{"k8s_io__value":"unset"},"b":"2"}`).want(200)

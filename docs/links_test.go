@@ -76,8 +76,8 @@ func checkLink(t *testing.T, page, link string, headings map[string][]string) st
 	return ""
 }
 
-// anchors returns the fragments that GitHub generates for the headings of page: in lower case, with spaces replaced with hyphens
-// and all other punctuation removed.
+// anchors returns the fragments that GitHub generates for the headings of page: in lower case, with hyphens instead of
+// spaces, and without punctuation.
 func anchors(page string) []string {
 	all := []string{""}
 	for _, line := range strings.Split(withoutCode(page), "\n") {

@@ -12,7 +12,7 @@ import (
 // pictureFile is the SVG file of a terminal session that the README shows.
 const pictureFile = "picture.svg"
 
-// commands are the commands of the terminal session. A command that does not start with a dollar sign is executed but not drawn.
+// commands are the commands of the terminal session. A command without a leading dollar sign is executed but not drawn.
 var commands = []string{
 	`export KUBECONFIG=/tmp/demo/data/kubeconfig`,
 	`shop() { echo "{apiVersion: v1, kind: ConfigMap, metadata: {name: shop}, data: {$1}}"; }`,
@@ -23,7 +23,7 @@ var commands = []string{
 	`$ cadastre apply -f blue.yaml --manager bob`,
 }
 
-// TestPicture checks that the picture shows the output of its commands. CADASTRE_UPDATE=1 draws the picture again.
+// TestPicture checks that the picture shows the output of its commands. CADASTRE_UPDATE=1 makes it draw the picture again.
 func TestPicture(t *testing.T) {
 	s := startSession(t)
 	s.run(t, "cadastre serve --data /tmp/demo/data")

@@ -13,7 +13,7 @@ import (
 )
 
 func Example() {
-	// An engine is for one kind. Untyped is the schema of kinds that have none.
+	// An engine is for one kind. schema.Untyped is for kinds without a schema.
 	engine, err := apply.New(apply.Options{Versions: apply.OneVersion("example.com/v1", schema.Untyped)})
 	if err != nil {
 		log.Fatal(err)
@@ -28,7 +28,7 @@ func Example() {
 	}
 	result, err := engine.Apply(live, config, apply.Request{Manager: "ci", Version: "example.com/v1"})
 	if err != nil {
-		log.Fatal(err) // an *apply.ConflictError if another manager owns a field that would change
+		log.Fatal(err) // an *apply.ConflictError if another field manager owns a field that would change
 	}
 	fmt.Println(result.Object.Document)
 	fmt.Println(result.Object.Entries[0].Manager, "owns", result.Object.Entries[0].FieldsV1)

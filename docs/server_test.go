@@ -73,8 +73,8 @@ func TestKinds(t *testing.T) {
 	checkGenerated(t, resourcesPage, "kinds", text)
 }
 
-// TestMetrics checks that the table of metrics lists all metrics: those in the response of /metrics, and registered metrics
-// without samples, which the response omits.
+// TestMetrics checks that the table of metrics lists all registered metrics, including metrics without samples, which the
+// response of /metrics omits.
 func TestMetrics(t *testing.T) {
 	c := newClient(t)
 	c.apply("settings", "m", `"data":{"a":"1"}`).want(200, 201)

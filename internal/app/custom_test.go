@@ -52,9 +52,9 @@ func TestCustomKind(t *testing.T) {
 	}
 }
 
-// TestDifferenceDefinitionsAreNoProtobuf checks that a get of a CustomResourceDefinition by a client that accepts only
+// TestDifferenceNoProtobufForCRDs checks that a get of a CustomResourceDefinition by a client that accepts only
 // protobuf is a 406.
-func TestDifferenceDefinitionsAreNoProtobuf(t *testing.T) {
+func TestDifferenceNoProtobufForCRDs(t *testing.T) {
 	c := start(t, Config{})
 	c.define()
 	c.call("GET", definitions+"/widgets.example.com", "", "Accept: application/vnd.kubernetes.protobuf").want(406)

@@ -100,9 +100,9 @@ func TestNodePorts(t *testing.T) {
 // ownAddress is the JSON name of the IPAddress of the Service default/kubernetes.
 const ownAddress = `"name":"10.96.0.1"`
 
-// TestOwnService checks that the Service default/kubernetes has the port of the server after a restart with another port, and
+// TestKubernetesService checks that the Service default/kubernetes has the port of the server after a restart with another port, and
 // that the server does not overwrite changes by users.
-func TestOwnService(t *testing.T) {
+func TestKubernetesService(t *testing.T) {
 	config := Config{Folder: t.TempDir()}
 	var before *testResponse
 	t.Run("first", func(t *testing.T) {
@@ -136,8 +136,8 @@ func TestOwnService(t *testing.T) {
 	})
 }
 
-// TestOwnSlice checks the EndpointSlice of default/kubernetes for servers with a routable address.
-func TestOwnSlice(t *testing.T) {
+// TestKubernetesEndpointSlice checks the EndpointSlice of default/kubernetes for servers with a routable address.
+func TestKubernetesEndpointSlice(t *testing.T) {
 	c := start(t, Config{})
 	all := c.server.handler.Objects
 	for address, want := range map[string]string{"192.0.2.7:6443": `"IPv4"`, "[2001:db8::7]:6443": `"IPv6"`} {
