@@ -225,8 +225,8 @@ func startSession(t *testing.T) *session {
 	return s
 }
 
-// run executes command, a command of a page, and returns its output. In the output it replaces the address of the server and
-// the temporary folder with demoAddress and demoFolder.
+// run executes command, a command of a page, and returns its output, with shownAddress and shownFolder instead of the address of
+// the server and the temporary folder.
 func (s *session) run(t *testing.T, command string) string {
 	command = strings.NewReplacer(shownProgram, "cadastre", shownAddress, s.address, shownFolder, s.folder).Replace(command)
 	var output string
