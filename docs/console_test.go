@@ -202,6 +202,10 @@ type session struct {
 // startSession starts a shell, which ends with the test.
 func startSession(t *testing.T) *session {
 	s := &session{folder: t.TempDir(), address: shownAddress}
+	// The server would log a warning about a data directory that is accessible to other users.
+	if err := os.Chmod(s.folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	shell := exec.CommandContext(t.Context(), "sh")
 	shell.Dir = s.folder
 	shell.Env = append(os.Environ(), "HOME="+s.folder)
