@@ -75,7 +75,7 @@ func newTolerations() (upstream.Interface, error) {
 
 func newApproval() (upstream.Interface, error) {
 	plugin := upstreamapproval.NewPlugin()
-	plugin.SetAuthorizer(admissiontest.Signers)
+	plugin.SetUnconditionalAuthorizer(admissiontest.Signers)
 	return plugin, nil
 }
 
