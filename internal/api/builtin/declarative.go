@@ -17,9 +17,10 @@ type declaredType struct {
 
 // declaredField is the declarative validation of a field of a struct. Fields are in the order of the Go struct.
 type declaredField struct {
-	name    string
-	typ     *Type
-	pointer bool
+	name     string
+	position int // position is that of the Field.
+	typ      *Type
+	pointer  bool
 	// skipIfAbsent skips an absent field, because its tags do not demand anything of it.
 	skipIfAbsent bool
 	// first are the rules that skip the rest of the field's validation, including that of values inside, if one of them fails.

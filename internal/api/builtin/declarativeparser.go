@@ -104,10 +104,16 @@ func (d *declarations) of(t *Type) (*declaredType, error) {
 	declared := &declaredType{}
 	tags := d.tags[t.Name]
 	var err error
-	if declared.rules, err = d.structRules(t, tags); err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	if len(tags) > 0 {
+		if declared.rules, err = d.structRules(t, tags); err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Name, err)
+		}
 	}
-	for _, f := range inGoOrder(t) {
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if nested, err := d.nested(f.Type); err == nil && nested == nil && len(tags[f.Name]) == 0 {
+			continue
+		}
 		made, hasEffect, err := d.field(f, tags[f.Name])
 		if err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", t.Name, f.Name, err)
@@ -116,11 +122,23 @@ func (d *declarations) of(t *Type) (*declaredType, error) {
 			declared.fields = append(declared.fields, made)
 		}
 	}
+	slices.SortFunc(declared.fields, func(a, b declaredField) int { return cmp.Compare(a.position, b.position) })
 	if len(declared.rules)+len(declared.fields) == 0 {
 		return nil, nil
 	}
 	d.compiled[t] = declared
 	return declared, nil
+}
+
+// nested returns the declarative validation of the struct that t or its elements are; nil if there is none.
+func (d *declarations) nested(t *Type) (*declaredType, error) {
+	if t.Elem != nil {
+		t = t.Elem
+	}
+	if t.Kind != Struct {
+		return nil, nil
+	}
+	return d.of(t)
 }
 
 // inGoOrder returns the fields of t, a struct, in the order of the Go struct.
@@ -129,8 +147,8 @@ func inGoOrder(t *Type) []Field {
 }
 
 // field compiles the tags of a field. hasEffect is false if they cannot cause errors that are reported.
-func (d *declarations) field(f Field, tags []tag) (declared declaredField, hasEffect bool, err error) {
-	declared = declaredField{name: f.Name, typ: f.Type, pointer: f.Pointer, items: matchOf(tags)}
+func (d *declarations) field(f *Field, tags []tag) (declared declaredField, hasEffect bool, err error) {
+	declared = declaredField{name: f.Name, position: f.position, typ: f.Type, pointer: f.Pointer, items: matchOf(tags)}
 	isOptional, demandsValue, isOpaque := false, false, false
 	for _, t := range tags {
 		if t.name == "listType" && slices.ContainsFunc(tags, func(t tag) bool { return t.name == "customUnique" }) {
@@ -156,8 +174,8 @@ func (d *declarations) field(f Field, tags []tag) (declared declaredField, hasEf
 	}
 	declared.rest = append(declared.rest, items...)
 	hasEffect = hasEffect || len(items) > 0
-	if !isOpaque && f.Type.Innermost().Kind == Struct && (f.Type.Elem == nil || f.Type.Elem.Kind == Struct) {
-		if declared.nested, err = d.of(f.Type.Innermost()); err != nil {
+	if !isOpaque {
+		if declared.nested, err = d.nested(f.Type); err != nil {
 			return declared, false, err
 		}
 	}
