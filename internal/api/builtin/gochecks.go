@@ -42,7 +42,7 @@ func goChecks() map[string]func(c *checker, value, old document.Value) {
 		"app-armor-path": checkAppArmorPath, "init-name": checkInitName, "ephemeral-name": checkEphemeralName, "ephemeral-target": checkEphemeralTarget, "ephemeral-fields": checkEphemeralFields,
 
 		"resource-list": checkResourceList, "pod-resources": checkPodResources, "container-resources": checkContainerResources,
-		"resize-policy": checkResizePolicy, "quota-resource": checkQuotaResource, "scopes-frozen": checkScopesFrozen,
+		"resize-policy": checkResizePolicy, "init-resize-restart": checkInitResizeRestart, "quota-resource": checkQuotaResource, "scopes-frozen": checkScopesFrozen,
 
 		"env-sources": checkEnvSources, "env-from-sources": checkEnvFromSources, "field-ref": checkFieldRef, "resource-ref": checkResourceRef,
 		"mounted-volume": checkMountedVolume, "mount-path": checkMountPath, "mount-propagation": checkMountPropagation,

@@ -189,7 +189,7 @@ func (c *checker) checkResizedInitContainers(spec, old document.Value) {
 		}
 		if container.Get("restartPolicy").Text() != "Always" && !semanticEqual(t, false, container, oldValue) {
 			for _, policy := range container.Get("resizePolicy").Items() {
-				if policy.Get("restartPolicy").Text() == "RestartContainer" {
+				if policy.Get("restartPolicy").Text() == restartContainer {
 					c.forbidden("non-sidecar init containers with a resize policy of RestartContainer cannot be resized")
 				}
 			}

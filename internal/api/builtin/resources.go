@@ -263,6 +263,27 @@ func (c *checker) checkDuplicateClaim(name, request string, seen map[string]bool
 	seen[key] = true
 }
 
+// checkInitResizeRestart rejects the restart policy of a resize policy of an init container that is not a sidecar, if resizing
+// restarts the container. It accepts the policy if the live object has such an init container.
+func checkInitResizeRestart(c *checker, policy, _ document.Value) {
+	if policy.Text() != restartContainer {
+		return
+	}
+	_, old, _ := c.enclosing("PodSpec")
+	for _, container := range old.Get("initContainers").Items() {
+		if container.Get("restartPolicy").Text() == "Always" {
+			continue
+		}
+		if c.firstIndex(container.Get("resizePolicy"), "restartPolicy", restartContainer, false) >= 0 {
+			return
+		}
+	}
+	c.invalid(restartContainer, "must not be set to 'RestartContainer' for non-sidecar initContainers")
+}
+
+// restartContainer is the restart policy of a resize policy that restarts the container.
+const restartContainer = "RestartContainer"
+
 // checkResizePolicy validates an item of a container's resizePolicy. Like kube-apiserver, it reports most errors at the list
 // instead of the item.
 func checkResizePolicy(c *checker, policy, _ document.Value) {
@@ -273,7 +294,7 @@ func checkResizePolicy(c *checker, policy, _ document.Value) {
 	item := c.path[len(c.path)-1]
 	c.pop()
 	c.checkRequiredEnum(name, "cpu", "memory")
-	c.checkRequiredEnum(restart, "NotRequired", "RestartContainer")
+	c.checkRequiredEnum(restart, "NotRequired", restartContainer)
 	spec, _, _ := c.enclosing("PodSpec")
 	if spec.Get("restartPolicy").Text() == "Never" && restart != "NotRequired" {
 		c.invalid(restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")

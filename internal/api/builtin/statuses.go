@@ -60,7 +60,7 @@ func isPlainIP(text string) bool {
 // containsAtPath reports whether v contains the string text at the path rest; an item step in rest matches every index.
 func containsAtPath(v document.Value, rest []step, text string) bool {
 	if len(rest) == 0 {
-		return v.Kind() == document.String && v.Text() == text
+		return v.Text() == text && (v.Kind() == document.String || isAbsentOrNull(v))
 	}
 	if rest[0].kind != stepItem {
 		return containsAtPath(v.Get(rest[0].name), rest[1:], text)

@@ -279,3 +279,46 @@ func TestValidationStops(t *testing.T) {
 		t.Errorf("time of the validation: %v for %d invalid items and %v for 90 times as many, want it to stop", few, maxErrors, many)
 	}
 }
+
+// TestKeptRestartOfInitContainer checks that a pod that was stored with a resize policy which new pods must not have can be updated.
+func TestKeptRestartOfInitContainer(t *testing.T) {
+	typ, _ := Builtin("io.k8s.api.core.v1.Pod")
+	var doc document.Value
+	forEachVerdict(t, "verdicts.txt.gz", 1, func(c verdictCase) bool {
+		if c.t == typ && c.verb == "create" && len(c.messages) == 0 && c.doc.Lookup("spec", "initContainers").Len() > 0 {
+			doc = c.doc
+		}
+		return doc.IsAbsent()
+	})
+	policy, err := document.ParseJSON([]byte(`[{"resourceName":"cpu","restartPolicy":"RestartContainer"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := doc.Get("spec")
+	containers := slices.Collect(func(yield func(document.Value) bool) {
+		for _, container := range spec.Get("initContainers").Items() {
+			if !yield(container.Without("restartPolicy").Without("livenessProbe").Without("readinessProbe").Without("startupProbe").Without("lifecycle").With("resizePolicy", policy)) {
+				return
+			}
+		}
+	})
+	kept := doc.With("spec", spec.With("initContainers", document.NewList(containers...)))
+	const detail = "must not be set to 'RestartContainer' for non-sidecar initContainers"
+	count := func(errs []string) (n int) {
+		for _, e := range errs {
+			if strings.Contains(e, detail) {
+				n++
+			}
+		}
+		return n
+	}
+	if n := count(errorTexts(typ.Validate(kept, document.Value{}))); n != len(containers) {
+		t.Errorf("Validate() of a new pod: got %d errors about RestartContainer, want %d", n, len(containers))
+	}
+	if n := count(errorTexts(typ.Validate(kept, doc))); n != len(containers) {
+		t.Errorf("Validate() of an update that sets RestartContainer: got %d errors about it, want %d", n, len(containers))
+	}
+	if n := count(errorTexts(typ.Validate(kept, kept))); n != 0 {
+		t.Errorf("Validate() of an update that keeps RestartContainer: got %d errors about it, want none", n)
+	}
+}
