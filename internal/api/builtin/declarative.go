@@ -1,8 +1,6 @@
 package builtin
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
@@ -79,19 +77,37 @@ const (
 func (c *checker) runDeclared(t *declaredType, obj, old document.Value) {
 	n := len(c.errs)
 	c.checkDeclared(t, revision{obj, old, c.updating})
-	if len(c.errs) > n {
-		declared := c.errs[n:]
-		c.errs = slices.DeleteFunc(slices.Clone(c.errs), func(e *field.Error) bool {
-			return !slices.Contains(declared, e) && slices.ContainsFunc(declared, func(d *field.Error) bool { return replaces(d, e) })
-		})
+	if n == 0 || len(c.errs) == n {
+		return
 	}
+	replaced := map[errorCause]bool{}
+	for _, e := range c.errs[n:] {
+		if e.IsBeta() {
+			replaced[causeOf(e)] = true
+		}
+	}
+	kept := c.errs[:0]
+	for i, e := range c.errs {
+		if i >= n || !replaced[causeOf(e)] || e.Type == field.ErrorTypeInvalid && e.Origin == "" {
+			kept = append(kept, e)
+		}
+	}
+	c.errs = kept
 }
 
-// replaces reports whether declared, an error of declarative validation, replaces e, an error of a kind file. A value can be
-// invalid in several ways, which only the origins of the errors distinguish.
-func replaces(declared, e *field.Error) bool {
-	return declared.IsBeta() && declared.Type == e.Type && declared.Field == e.Field &&
-		(e.Type != field.ErrorTypeInvalid || e.Origin != "" && declared.Origin == e.Origin)
+// errorCause identifies the errors of kind files that an error of declarative validation replaces. A value can be invalid in several
+// ways, which only the origins of the errors distinguish.
+type errorCause struct {
+	kind         field.ErrorType
+	path, origin string
+}
+
+func causeOf(e *field.Error) errorCause {
+	cause := errorCause{kind: e.Type, path: e.Field}
+	if e.Type == field.ErrorTypeInvalid {
+		cause.origin = e.Origin
+	}
+	return cause
 }
 
 // checkDeclared validates v, a struct.
@@ -105,7 +121,7 @@ func (c *checker) checkDeclared(t *declaredType, v revision) {
 // checkDeclaredField validates v, the value of a field. An update that does not change the value has no errors, even if it is
 // invalid (ratcheting). Because few values have errors, values are compared only then.
 func (c *checker) checkDeclaredField(f *declaredField, v revision) {
-	if f.skipIfAbsent && v.value.IsAbsent() {
+	if f.skipIfAbsent && v.value.IsAbsent() || c.isFull() {
 		return
 	}
 	before := len(c.errs)
@@ -133,6 +149,9 @@ func (c *checker) checkDeclaredValue(f *declaredField, v revision) {
 		f.items.each(c, f.typ.Elem, v, func(item revision) { c.checkDeclared(f.nested, item) })
 	case Map:
 		for key, value := range v.value.Fields() {
+			if c.isFull() {
+				return
+			}
 			old := v.old.Get(key)
 			c.pushKey(key)
 			c.checkDeclared(f.nested, revision{value, old, !old.IsAbsent()})
@@ -189,7 +208,7 @@ type listMatch struct {
 // each calls check with each item of v, a list with items of type elem, except the items that an update does not change.
 func (m listMatch) each(c *checker, elem *Type, v revision, check func(item revision)) {
 	old := m.index(v.old)
-	for i := range v.value.Len() {
+	for i := 0; i < v.value.Len() && !c.isFull(); i++ {
 		item := revision{value: v.value.At(i)}
 		if j, ok := old[m.key(item.value)]; ok && c.updating {
 			item.old, item.correlated = v.old.At(j), true

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -202,5 +203,33 @@ func TestTagsHaveTypes(t *testing.T) {
 				t.Errorf("declarative.txt: got the field %s.%s, which types.txt.gz does not contain", name, field)
 			}
 		}
+	}
+}
+
+// TestManyDeclaredErrors checks that errors of tags replace those of rules in linear time: each rule of the Role has one error.
+func TestManyDeclaredErrors(t *testing.T) {
+	typ, _ := Builtin("io.k8s.api.rbac.v1.Role")
+	const n = maxErrors / 2
+	text := `{"metadata":{"name":"a","namespace":"b"},"rules":[` + strings.Repeat(`{"apiGroups":[""],"resources":["pods"]},`, n-1) + `{}]}`
+	doc, err := document.ParseJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	errs := typ.Validate(doc, document.Value{})
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("Validate() of %d rules took %v, want at most 5s", n, took)
+	}
+	verbs := 0
+	for _, e := range errs {
+		if strings.HasSuffix(e.Field, ".verbs") {
+			verbs++
+			if e.Detail != "" {
+				t.Fatalf("error of a rule without verbs = %v, want that of the tag", e)
+			}
+		}
+	}
+	if verbs != n {
+		t.Errorf("number of errors about verbs: got %d, want %d", verbs, n)
 	}
 }
