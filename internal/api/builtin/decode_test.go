@@ -69,6 +69,8 @@ func TestDecodeErrors(t *testing.T) {
 			`quantities have at most 128 characters and an exponent of at most 3 digits (spec.hard.cpu: expected a quantity such as 500m, 1.5 or 2Gi, received "1e-999999999")`},
 		{"core.v1.ResourceQuota", `{"spec":{"hard":{"cpu":1E+1000}}}`, "spec.hard.cpu",
 			`quantities have at most 128 characters and an exponent of at most 3 digits (spec.hard.cpu: expected a quantity such as 500m, 1.5 or 2Gi, received 1E+1000)`},
+		{"core.v1.ResourceQuota", `{"spec":{"hard":{"cpu":"8999000E999"}}}`, "spec.hard.cpu", // 8999e1002 in canonical form
+			`quantities have at most 128 characters and an exponent of at most 3 digits (spec.hard.cpu: expected a quantity such as 500m, 1.5 or 2Gi, received "8999000E999")`},
 		{"core.v1.ResourceQuota", `{"spec":{"hard":{"cpu":"` + strings.Repeat("9", 129) + `"}}}`, "spec.hard.cpu",
 			`quantities have at most 128 characters and an exponent of at most 3 digits (spec.hard.cpu: expected a quantity such as 500m, 1.5 or 2Gi, received a string)`},
 		{"core.v1.Pod", `{"metadata":{"creationTimestamp":"x"}}`, "metadata.creationTimestamp",

@@ -114,18 +114,30 @@ const (
 	maxExponentDigits = 3   // maxExponentDigits is the maximum number of digits in an exponent, without leading zeros.
 )
 
+var errQuantityLimits = fmt.Errorf("quantities have at most %d characters and an exponent of at most %d digits",
+	maxQuantityLength, maxExponentDigits)
+
 // ParseQuantity parses a quantity. Unlike resource.ParseQuantity, it rejects quantities that exceed maxQuantityLength or
-// maxExponentDigits, because they are expensive to parse.
+// maxExponentDigits, also in their canonical form, because they are expensive to parse.
 func ParseQuantity(text string) (resource.Quantity, error) {
-	exponent := ""
-	if e := strings.IndexAny(text, "eE"); e >= 0 {
-		exponent = strings.TrimLeft(text[e+1:], "+-0")
+	digits := exponentDigits(text)
+	if len(text) > maxQuantityLength || digits > maxExponentDigits {
+		return resource.Quantity{}, errQuantityLimits
 	}
-	if len(text) > maxQuantityLength || len(exponent) > maxExponentDigits {
-		return resource.Quantity{}, fmt.Errorf("quantities have at most %d characters and an exponent of at most %d digits",
-			maxQuantityLength, maxExponentDigits)
+	q, err := resource.ParseQuantity(text)
+	if err == nil && digits == maxExponentDigits && exponentDigits(q.String()) > maxExponentDigits {
+		return resource.Quantity{}, errQuantityLimits
 	}
-	return resource.ParseQuantity(text)
+	return q, err
+}
+
+// exponentDigits returns the number of digits in the exponent of text, a quantity, without leading zeros.
+func exponentDigits(text string) int {
+	e := strings.IndexAny(text, "eE")
+	if e < 0 {
+		return 0
+	}
+	return len(strings.TrimLeft(text[e+1:], "+-0"))
 }
 
 // replaceText returns the string value text; v itself if v is that string already.
