@@ -39,7 +39,7 @@ func (e *Engine) retainCreatedFields(before versioned, in intent, managed *manag
 	if kept.IsEmpty() {
 		return in, nil
 	}
-	rest, _, err := splitMarkers(before.t, in.config)
+	rest, _, err := splitMarkers(before.t, in.config, e.options.NoZeroKeys)
 	if err != nil {
 		return in, err
 	}

@@ -19,6 +19,9 @@ type Options struct {
 	Reset map[string]fieldset.Set
 	// Unset enables unset markers. If it is false, markers are ordinary data.
 	Unset bool
+	// NoZeroKeys makes an unset marker of a list item state each key whose default is "", 0 or false. Schemas of Go types have
+	// such defaults for required fields; they identify no item.
+	NoZeroKeys bool
 	// Default returns the document with the defaults of the kind added. It is called only for configurations with
 	// unset markers, to decide whether an unset field gets a default. Nil means that the kind has no defaults.
 	Default func(document.Value) document.Value

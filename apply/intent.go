@@ -65,7 +65,7 @@ func (e *Engine) walk(t *schema.Type, live, config document.Value, reset fieldse
 func (e *Engine) readInSteps(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (intent, error) {
 	rest, unset, err := config, fieldset.Set{}, error(nil)
 	if markers {
-		rest, unset, err = splitMarkers(t, config)
+		rest, unset, err = splitMarkers(t, config, e.options.NoZeroKeys)
 	}
 	if err := cmp.Or(validate(t, live, config, e.options.Unset), err); err != nil {
 		return intent{}, err

@@ -748,3 +748,37 @@ func TestUnsetLabels(t *testing.T) {
 	s.want(`metadata: {name: x, labels: {b: "2"}}`)
 	s.wantOwners("m1 .metadata.labels.b", "m2 .metadata.labels.a .metadata.finalizers")
 }
+
+// TestUnsetItemWithoutKeys: a marker must identify an item. A key with a default may be omitted, unless the default is the zero value
+// of a Go type.
+func TestUnsetItemWithoutKeys(t *testing.T) {
+	const problem = "beside k8s_io__value, received none; add it"
+	s := newScript(t)
+	s.invalid("m1", `items: [{k8s_io__value: unset}]`, []string{".items[0]"}, "expected a list item with the key name")
+	s.invalid("m1", `ports: [{port: 1}, {k8s_io__value: unset}]`, []string{".ports[1]"}, "expected the key port, protocol of the list item "+problem)
+
+	zero := func(required bool) *script {
+		t.Helper()
+		crd, err := document.ParseYAML([]byte(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, spec: {versions: [{name: v1, schema: {openAPIV3Schema: {type: object, properties: {
+			ports: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [port, protocol], items: {type: object, properties: {
+				port: {type: integer, default: 0}, protocol: {type: string, default: TCP}, name: {type: string}}}}}}}}]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		types, err := schema.LoadCRD(crd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return newScript(t, Options{Unset: true, NoZeroKeys: required, Versions: OneVersion("v1", types["v1"])})
+	}
+	s = zero(true)
+	for _, config := range []string{`ports: [{k8s_io__value: unset}]`, `ports: [{protocol: UDP, k8s_io__value: unset}]`, `ports: [{name: {k8s_io__value: unset}}]`} {
+		s.invalid("m1", config, []string{".ports[0]"}, "expected the key port of the list item "+problem)
+	}
+	s.apply("m1", `ports: [{port: 0, k8s_io__value: unset}]`)
+	s.wantOwners(`m1 .ports[port=0,protocol="TCP"]`)
+	s = zero(false)
+	s.invalid("m1", `ports: [{k8s_io__value: unset}]`, []string{".ports[0]"}, "expected the key port, protocol")
+	s.apply("m1", `ports: [{protocol: UDP, k8s_io__value: unset}]`)
+	s.wantOwners(`m1 .ports[port=0,protocol="UDP"]`)
+}

@@ -297,7 +297,7 @@ func TestUnsetProperties(t *testing.T) {
 			return nil
 		}
 		root, _ := e.options.Versions.Type("v1")
-		_, unset, err := splitMarkers(root, s.doc)
+		_, unset, err := splitMarkers(root, s.doc, false)
 		if err != nil {
 			return err
 		}
@@ -346,7 +346,7 @@ func TestUnsetConflicts(t *testing.T) {
 			return nil
 		}
 		root, _ := e.options.Versions.Type("v1")
-		_, unset, _ := splitMarkers(root, s.doc)
+		_, unset, _ := splitMarkers(root, s.doc, false)
 		removed := result.Changes().Removed.Covered(unset)
 		s.request.Force = false
 		_, err := s.run(e, before)

@@ -55,14 +55,16 @@ type markerSplitter struct {
 	validator
 	docs  fastdoc.Builder
 	unset fastset.Builder
+	// noZeroKeys is Options.NoZeroKeys.
+	noZeroKeys bool
 }
 
 // splitMarkers returns the configuration without its markers as rest, and the set of fields at which it has markers. A
 // container that contains nothing but markers is removed, too: requiring a field to be absent does not create its
 // container. splitMarkers returns an InvalidError for invalid markers. It does not detect other problems of the
 // configuration: validate reports them, and its error takes precedence.
-func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, unset fieldset.Set, err error) {
-	s := markerSplitter{}
+func splitMarkers(t *schema.Type, config document.Value, noZeroKeys bool) (rest document.Value, unset fieldset.Set, err error) {
+	s := markerSplitter{noZeroKeys: noZeroKeys}
 	rest, isMarker := s.value(t, config, nil)
 	if isMarker {
 		s.addProblem("expected an object, received an unset marker; delete the object instead")
@@ -167,6 +169,10 @@ func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value 
 // items returns the granular list v without its markers, or an absent value if nothing remains.
 func (s *markerSplitter) items(l *schema.List, v document.Value) document.Value {
 	v = withoutNullKeys(l, v)
+	problems := len(s.problems)
+	if s.requireKeys(l, v); len(s.problems) > problems {
+		return v
+	}
 	items := s.uniqueElements(l, v)
 	at := len(s.path)
 	docs := s.docs.Mark()
@@ -187,6 +193,51 @@ func (s *markerSplitter) items(l *schema.List, v document.Value) document.Value 
 		return document.Value{} // the container contained nothing but unset markers
 	}
 	return s.docs.ListIf(changed, docs, v)
+}
+
+// requireKeys adds a problem for each item of the list v that contains a marker and omits a required key, or that is a marker and
+// states no key: it identifies no item.
+func (s *markerSplitter) requireKeys(l *schema.List, v document.Value) {
+	if l.Relationship != schema.Keyed {
+		return
+	}
+	for i, item := range v.Items() {
+		if !mayContainMarker(item) {
+			continue
+		}
+		var missing []string
+		stated := 0
+		for _, key := range l.Keys {
+			switch {
+			case !item.Get(key.Name).IsAbsent():
+				stated++
+			case s.noZeroKeys && isZero(key.Default):
+				missing = append(missing, key.Name)
+			}
+		}
+		if stated == 0 && len(missing) == 0 && isUnsetMarker(item) {
+			missing = []string{keyNames(l)}
+		}
+		if len(missing) == 0 {
+			continue
+		}
+		s.path = append(s.path, fieldset.IndexElement(i))
+		s.addProblem("expected the key %s of the list item beside %s, received none; add it", strings.Join(missing, ", "), UnsetMarkerKey)
+		s.path = s.path[:len(s.path)-1]
+	}
+}
+
+// isZero reports whether a value is "", 0 or false.
+func isZero(v document.Value) bool {
+	switch v.Kind() {
+	case document.String:
+		return v.Text() == ""
+	case document.Number:
+		return v.JSON() == "0"
+	case document.Bool:
+		return v.JSON() == "false"
+	}
+	return false
 }
 
 // withoutNullKeys returns a list whose items that are markers omit the keys that are null and have a default, so that these

@@ -82,7 +82,7 @@ type EngineOptions struct {
 // Engine returns an apply engine for requests to the given endpoint of the kind. The caller needs one engine per version if
 // Default is set, because defaults depend on the version.
 func (k *Kind) Engine(endpoint string, o EngineOptions) (*apply.Engine, error) {
-	return apply.New(apply.Options{Versions: k.EngineVersions(), Reset: k.ResetFieldSets(endpoint), Unset: o.Unset, Default: o.Default})
+	return apply.New(apply.Options{Versions: k.EngineVersions(), Reset: k.ResetFieldSets(endpoint), Unset: o.Unset, NoZeroKeys: !k.Custom, Default: o.Default})
 }
 
 // BodyEngine returns an apply engine for subresource bodies that are not the object itself, such as Scale.
@@ -91,5 +91,5 @@ func BodyEngine(gvk apischema.GroupVersionKind, o EngineOptions) (*apply.Engine,
 	if !ok {
 		return nil, fmt.Errorf("%v: no merge topology", gvk)
 	}
-	return apply.New(apply.Options{Versions: apply.OneVersion(gvk.GroupVersion().String(), t), Unset: o.Unset, Default: o.Default})
+	return apply.New(apply.Options{Versions: apply.OneVersion(gvk.GroupVersion().String(), t), Unset: o.Unset, NoZeroKeys: true, Default: o.Default})
 }

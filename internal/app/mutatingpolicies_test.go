@@ -255,3 +255,33 @@ func TestUnsetSetByCreation(t *testing.T) {
 	}
 	c.apply(testMaps+"/c", "bob&force=true", mapBody("c", `{"policy":{"k8s_io__value":"unset"},"hook":{"k8s_io__value":"unset"}}`)).want(200, `"data":{"a":"1"}`)
 }
+
+// TestMutatingPolicyUnsetsSecretText checks that a policy that unsets a field of data or stringData removes it from both, also from
+// their owners, and that it must not unset and set a field.
+func TestMutatingPolicyUnsetsSecretText(t *testing.T) {
+	const secrets = "/api/v1/namespaces/default/secrets"
+	for _, test := range []struct{ expression, want string }{
+		{`Object{data: Object.data{p: Object.data.p{k8s_io__value: "unset"}}}`, ""},
+		{`Object{stringData: Object.stringData{p: Object.stringData.p{k8s_io__value: "unset"}}}`, ""},
+		{`Object{data: Object.data{k8s_io__value: "unset"}}`, ""},
+		{`Object{stringData: Object.stringData{k8s_io__value: "unset"}}`, ".stringData: expected values, received an unset marker"},
+		{`Object{data: Object.data{p: Object.data.p{k8s_io__value: "unset"}}, stringData: {"p": "x"}}`, ".data.p: expected no unset marker beside the value of .stringData.p"},
+		{`Object{data: Object.data{k8s_io__value: "unset"}, stringData: {"p": "x"}}`, ".data: expected no unset marker beside the value of .stringData.p"},
+		{`Object{kind: Object.kind{k8s_io__value: "unset"}}`, ".kind: expected a value, received an unset marker"},
+		{`Object{apiVersion: Object.apiVersion{k8s_io__value: "unset"}}`, ".apiVersion: expected a value, received an unset marker"},
+		{`Object{metadata: Object.metadata{name: Object.metadata.name{k8s_io__value: "unset"}}}`, ".metadata.name: expected a value, received an unset marker"},
+	} {
+		c := start(t, Config{})
+		c.addMutatingPolicy(strings.Replace(mutatingPolicy("p", "", test.expression), "configmaps", "secrets", 1))
+		for range 2 {
+			applied := c.apply(secrets+"/s", "alice", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","labels":{"a":"b"}},"stringData":{"p":"1"}}`)
+			if test.want != "" {
+				applied.want(403, test.want)
+				continue
+			}
+			if applied.code >= 300 || strings.Contains(applied.text, `"p":"`) || strings.Contains(applied.text, "f:p") || !strings.Contains(applied.text, "f:labels") {
+				t.Errorf("%s: received %d %s, want neither the field p nor an owner of it", test.expression, applied.code, applied.text)
+			}
+		}
+	}
+}

@@ -135,8 +135,10 @@ func (w *write) decodeAction(accepted []schema.GroupVersion) (d decoded, err err
 	if doc, err = w.withKind(doc); err != nil {
 		return d, err
 	}
-	if err := w.checkNoMarkers(w.Body.Text, document.Value{}, doc); err != nil {
-		return d, err
+	if w.Unset && mayContainMarker(w.Body.Text) {
+		if err := w.Endpoint.checkNoMarkers(document.Value{}, doc); err != nil {
+			return d, err
+		}
 	}
 	if d, err = split(doc); err != nil {
 		return d, err

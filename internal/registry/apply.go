@@ -116,7 +116,12 @@ func (w *write) mergeConfiguration(ctx context.Context, live *loaded, config dec
 	if w.hasMarkers(config.document) {
 		r = w.unsetRequest(ctx, live)
 		if e.isSecret() {
-			current.Document, config.document = w.withTextMarkers(current.Document, config.document)
+			if isMarker(config.document.Get("stringData")) {
+				w.Warn(textMarkersWarning)
+			}
+			if current.Document, config.document, err = withTextMarkers(current.Document, config.document); err != nil {
+				return m, w.engineError(err)
+			}
 		}
 	}
 	result, err := w.applyConfiguration(current, config.document, r)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,88 +31,90 @@ func mayContainMarker(text string) bool {
 
 // marker is a map with the field k8s_io__value in a document.
 type marker struct {
-	path  fieldset.Path
+	path fieldset.Path
+	// place is the path without the indexes of list items. Items of keyed lists have their keys.
+	place string
+	// value is the value of the field k8s_io__value.
 	value document.Value
 }
 
-// maxMarkers is the maximum number of markers that findMarkers returns.
+// maxMarkers is the maximum number of markers in an error.
 const maxMarkers = 20
 
-// findMarkers returns the maps with the field k8s_io__value in a document, except maps inside of another such map and maps
-// for which known returns true.
-func findMarkers(doc document.Value, known func(document.Value) bool) []marker {
-	var (
-		found []marker
-		path  fieldset.Path
-		walk  func(v document.Value)
-	)
-	walk = func(v document.Value) {
-		if v.Len() == 0 || len(found) == maxMarkers {
+// markerFinder finds the markers of a document.
+type markerFinder struct {
+	// limit is the maximum number of markers; 0 means no limit.
+	limit int
+	// excludes reports whether a marker is not to be found; nil excludes none.
+	excludes func(marker) bool
+	path     fieldset.Path
+	place    []byte
+	found    []marker
+}
+
+// findMarkers returns the maps with the field k8s_io__value in a document of topology t, at most maxMarkers of them, except those that
+// excludes excludes. The topology and excludes may be nil.
+func findMarkers(t *schema.Type, doc document.Value, excludes func(marker) bool) []marker {
+	f := markerFinder{limit: maxMarkers, excludes: excludes}
+	f.find(t, doc)
+	return f.found
+}
+
+func (f *markerFinder) find(t *schema.Type, v document.Value) {
+	if v.Len() == 0 || f.limit > 0 && len(f.found) == f.limit {
+		return
+	}
+	if isMarker(v) {
+		m := marker{slices.Clone(f.path), string(f.place), v.Get(apply.UnsetMarkerKey)}
+		if f.excludes == nil || !f.excludes(m) {
+			f.found = append(f.found, m)
 			return
-		}
-		if isMarker(v) {
-			if !known(v) {
-				found = append(found, marker{append(fieldset.Path(nil), path...), v})
-			}
-			return
-		}
-		for i := range v.Len() {
-			e := fieldset.IndexElement(i)
-			if v.Kind() == document.Map {
-				e = fieldset.NameElement(v.Name(i))
-			}
-			path = append(path, e)
-			walk(v.At(i))
-			path = path[:len(path)-1]
 		}
 	}
-	walk(doc)
-	return found
+	for i := range v.Len() {
+		e, child := elementAt(t, v, i)
+		length := len(f.place)
+		f.path, f.place = append(f.path, e), appendPlace(f.place, t, v, i)
+		f.find(child, v.At(i))
+		f.path, f.place = f.path[:len(f.path)-1], f.place[:length]
+	}
+}
+
+// elementAt returns the path element and the type of the i-th field or item of a value of type t; the type is nil if it is unknown.
+func elementAt(t *schema.Type, v document.Value, i int) (e fieldset.Element, child *schema.Type) {
+	if v.Kind() == document.Map {
+		if t != nil && t.Map != nil {
+			child, _ = t.Map.TypeOf(v.Name(i))
+		}
+		return fieldset.NameElement(v.Name(i)), child
+	}
+	if t != nil && t.List != nil {
+		child = t.List.Item
+	}
+	return fieldset.IndexElement(i), child
+}
+
+// appendPlace appends the name of the i-th field of a value of type t, or the keys of its i-th item.
+func appendPlace(place []byte, t *schema.Type, v document.Value, i int) []byte {
+	if v.Kind() == document.Map {
+		return strconv.AppendQuote(append(place, '.'), v.Name(i))
+	}
+	place = append(place, '[')
+	if t != nil && t.List != nil && t.List.Relationship == schema.Keyed {
+		for _, key := range t.List.Keys {
+			value := v.At(i).Get(key.Name)
+			if value.IsAbsent() || value.IsNull() {
+				value = key.Default
+			}
+			place = append(append(place, value.JSON()...), ',')
+		}
+	}
+	return append(place, ']')
 }
 
 // hasMarkers reports whether the apply configuration of a request contains unset markers.
 func (w *write) hasMarkers(config document.Value) bool {
-	return w.Unset && mayContainMarker(w.Body.Text) && len(findMarkers(config, anyMarker)) > 0
-}
-
-// unsetMarker is the map {k8s_io__value: unset}.
-var unsetMarker = document.NewMap(document.Field{Name: apply.UnsetMarkerKey, Value: document.NewString(apply.UnsetMarkerValue)})
-
-// withTextMarkers returns a live Secret and an apply configuration in which each marker of stringData is copied to data and
-// vice versa, unless the configuration sets the field there. Because the server moves stringData to data, a field is absent
-// only if both lack it. The live Secret gets the unset fields in stringData, so that the apply conflicts with field managers
-// that wrote them to stringData.
-func (w *write) withTextMarkers(live, config document.Value) (document.Value, document.Value) {
-	data, text := config.Get("data"), config.Get("stringData")
-	if isMarker(text) {
-		w.Warn("stringData: the unset marker has no effect, because the server moves stringData to data; unset data, or single fields of stringData")
-	}
-	mirroredData, mirroredText := withMarkersOf(data, text), withMarkersOf(text, data)
-	config = config.With("data", mirroredData).With("stringData", mirroredText)
-	var written []document.Field
-	for name, value := range mirroredText.Fields() {
-		if isMarker(value) && !live.Lookup("data", name).IsAbsent() {
-			written = append(written, document.Field{Name: name, Value: document.NewString("")})
-		}
-	}
-	if len(written) > 0 {
-		live = live.With("stringData", document.NewMap(written...))
-	}
-	return live, config
-}
-
-// withMarkersOf returns the map m with the unset markers of the map other, except for fields that m has. If m or other is not
-// a map, it returns m unchanged.
-func withMarkersOf(m, other document.Value) document.Value {
-	if isMarker(m) || m.Kind() != document.Map && !m.IsAbsent() || isMarker(other) || other.Kind() != document.Map {
-		return m
-	}
-	for name, value := range other.Fields() {
-		if isMarker(value) && m.Get(name).IsAbsent() {
-			m = m.With(name, unsetMarker)
-		}
-	}
-	return m
+	return w.Unset && mayContainMarker(w.Body.Text) && len(findMarkers(nil, config, nil)) > 0
 }
 
 // isMarker reports whether a value is a map with the field k8s_io__value.
@@ -162,45 +165,54 @@ func itemWithKeys(list document.Value, keys []schema.Key, e fieldset.Element) do
 	return document.Value{}
 }
 
-// anyMarker is an argument of findMarkers that excludes no marker.
-func anyMarker(document.Value) bool { return false }
-
-// storedMarkers returns a function that reports whether a map equals a map with the field k8s_io__value in the live object.
-func storedMarkers(live document.Value) func(document.Value) bool {
-	var stored map[string]bool
-	return func(v document.Value) bool {
+// storedMarkers returns a function that reports whether the live object has a marker of the same value at the same place.
+func storedMarkers(t *schema.Type, live document.Value) func(marker) bool {
+	type key struct{ place, value string }
+	var stored map[key]bool
+	return func(m marker) bool {
 		if stored == nil {
-			stored = map[string]bool{}
-			_ = findMarkers(live, func(v document.Value) bool { stored[v.JSON()] = true; return true })
+			stored = map[key]bool{}
+			f := markerFinder{excludes: func(m marker) bool { stored[key{m.place, m.value.JSON()}] = true; return true }}
+			f.find(t, live)
 		}
-		return stored[v.JSON()]
+		return stored[key{m.place, m.value.JSON()}]
 	}
 }
 
-// checkNoMarkers returns a 400 if documents contain a map with the field k8s_io__value that the live object does not contain.
-// text is the body of the request; most bodies contain neither the field name nor an escape and are not searched.
-func (r *Registry) checkNoMarkers(text string, live document.Value, documents ...document.Value) error {
-	if !r.Unset || !mayContainMarker(text) {
+// checkNoMarkers returns a 400 if a document, the result of a request, contains a marker that the live object does not contain at the
+// same place.
+func (e *Endpoint) checkNoMarkers(live, doc document.Value) error {
+	if metadata := doc.Get("metadata"); !metadata.IsAbsent() {
+		doc = doc.With("metadata", withoutManaged(metadata))
+	}
+	return markerError(findMarkers(e.markerTopology(), doc, storedMarkers(e.markerTopology(), live)))
+}
+
+// markerTopology returns the topology of the endpoint's bodies; nil if bodies are not objects of the resource.
+func (e *Endpoint) markerTopology() *schema.Type {
+	if e.isProjected() {
 		return nil
 	}
-	for _, doc := range documents {
-		if metadata := doc.Get("metadata"); !metadata.IsAbsent() {
-			doc = doc.With("metadata", withoutManaged(metadata))
-		}
-		if err := markerError(findMarkers(doc, storedMarkers(live))); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.topology
 }
 
-// checkPatchMarkers is checkNoMarkers for the body of a merge patch, in which null removes the field k8s_io__value.
-func (r *Registry) checkPatchMarkers(text string, live, body document.Value) error {
+// checkPatchBody is checkNoMarkers for the body of a merge patch, in which null removes the field k8s_io__value. It compares list
+// items without their keys, because the body may omit them; checkNoMarkers is called for the result as well.
+func (r *Registry) checkPatchBody(text string, live, body document.Value) error {
 	if !r.Unset || !mayContainMarker(text) || body.Kind() != document.Map {
 		return nil
 	}
-	isStored := storedMarkers(live)
-	return markerError(findMarkers(body, func(v document.Value) bool { return v.Get(apply.UnsetMarkerKey).IsNull() || isStored(v) }))
+	isStored := storedMarkers(nil, live)
+	return markerError(findMarkers(nil, body, func(m marker) bool { return m.value.IsNull() || isStored(m) }))
+}
+
+// checkPatched returns the 400 of checkNoMarkers for the result of a patch. Most patches contain neither the field name nor an escape,
+// and are not searched; but a JSON patch can copy stored data.
+func (w *write) checkPatched(live, body, patched document.Value) error {
+	if !w.Unset || !mayContainMarker(w.Body.Text) && (body.Kind() != document.List || len(findMarkers(nil, live, nil)) == 0) {
+		return nil
+	}
+	return w.Endpoint.checkNoMarkers(live, patched)
 }
 
 // markerError returns the 400 for unset markers outside of apply; nil if there are none.
@@ -229,8 +241,8 @@ func (r *Registry) decodeUnmarked(request *Request, live func() document.Value) 
 		if err != nil {
 			return decoded{}, err
 		}
-		if len(findMarkers(doc, anyMarker)) > 0 {
-			if err := r.checkNoMarkers(request.Body.Text, live(), doc); err != nil {
+		if len(findMarkers(nil, doc, nil)) > 0 {
+			if err := request.Endpoint.checkNoMarkers(live(), doc); err != nil {
 				return decoded{}, err
 			}
 		}

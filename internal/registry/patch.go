@@ -52,14 +52,14 @@ func (w *write) mergePatch(live *loaded, patch Patch, body document.Value) (m me
 	if err != nil {
 		return m, err
 	}
-	if err := w.checkPatchMarkers(w.Body.Text, object, body); err != nil {
+	if err := w.checkPatchBody(w.Body.Text, object, body); err != nil {
 		return m, err
 	}
 	patched, err := patch(object, body)
 	if err != nil {
 		return m, e.patchError(err)
 	}
-	if err := w.checkNoMarkers(w.Body.Text, object, patched); err != nil {
+	if err := w.checkPatched(object, body, patched); err != nil {
 		return m, err
 	}
 	after, err := w.splitPatched(patched)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/schema"
 )
@@ -33,7 +34,7 @@ func newPolicyMerger(k *api.Kind, body apischema.GroupVersionKind) (m policyMerg
 	case isBinding:
 		t := bindingTopology()
 		m.topology = func(apiVersion string) (*schema.Type, bool) { return t, apiVersion == bindingType.Version }
-		m.engine, err = apply.New(apply.Options{Versions: apply.OneVersion(bindingType.Version, t), Unset: true})
+		m.engine, err = apply.New(apply.Options{Versions: apply.OneVersion(bindingType.Version, t), Unset: true, NoZeroKeys: true})
 	case body.Empty():
 		m.topology = k.Topology
 		m.engine, err = k.Engine("", api.EngineOptions{Unset: true})
@@ -77,8 +78,13 @@ func (c converter) Merge(doc, config document.Value) (document.Value, error) {
 	if !config.Lookup("metadata", "managedFields").IsAbsent() {
 		return doc, atomicError(".metadata.managedFields")
 	}
-	config = config.With("apiVersion", doc.Get("apiVersion")).With("kind", doc.Get("kind"))
+	if object.Document, config, err = c.policyConfiguration(object.Document, config); err != nil {
+		return doc, err
+	}
 	merged, err := m.engine.Merge(object, config, version)
+	if merged.Document.Get("stringData").Len() == 0 {
+		merged.Document = merged.Document.Without("stringData")
+	}
 	var invalid *apply.InvalidError
 	switch {
 	case errors.As(err, &invalid):
@@ -99,6 +105,32 @@ func (c converter) Merge(doc, config document.Value) (document.Value, error) {
 		return merged.Document, nil
 	}
 	return merged.Document.With("metadata", merged.Document.Get("metadata").With("managedFields", managed)), nil
+}
+
+// policyConfiguration returns the configuration of a policy with the kind and apiVersion of the object. The markers for a Secret are
+// completed as in an apply, see withTextMarkers, which changes the object as well.
+func (c converter) policyConfiguration(object, config document.Value) (document.Value, document.Value, error) {
+	var err error
+	invalid := &apply.InvalidError{}
+	if text := config.Get("stringData"); c.endpoint.isSecret() && isMarker(text) {
+		invalid.Fields = append(invalid.Fields, apply.FieldError{Path: fieldset.Names("stringData"), Problem: "expected values, received an unset marker, " +
+			"which has no effect, because the server moves stringData to data; unset data"})
+	} else if c.endpoint.isSecret() {
+		if object, config, err = withTextMarkers(object, config); err != nil {
+			errors.As(err, &invalid)
+		}
+	}
+	for _, name := range []string{"apiVersion", "kind"} {
+		if isMarker(config.Get(name)) {
+			invalid.Fields = append(invalid.Fields, apply.FieldError{Path: fieldset.Names(name),
+				Problem: "expected a value, received an unset marker; this field identifies the object and can't be unset"})
+		}
+		config = config.With(name, object.Get(name))
+	}
+	if len(invalid.Fields) > 0 {
+		return object, config, fmt.Errorf("failed to convert patch object to typed object: %s", problemsOf(invalid))
+	}
+	return object, config, nil
 }
 
 // Merge implements admission.Converter. If the configuration unsets spec.replicas of a Scale, the object gets the default.

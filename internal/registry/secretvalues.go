@@ -74,8 +74,11 @@ func appendSecrets(secrets []string, doc document.Value) []string {
 	return secrets
 }
 
-// appendScalars appends the start of each scalar in v, and of its decoded form if the scalar is base64.
+// appendScalars appends the start of each scalar in v except unset markers, and of its decoded form if the scalar is base64.
 func appendScalars(secrets []string, v document.Value) []string {
+	if document.Equal(v, unsetMarker) {
+		return secrets
+	}
 	for i := range v.Len() {
 		secrets = appendScalars(secrets, v.At(i))
 	}
