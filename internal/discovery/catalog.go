@@ -68,10 +68,11 @@ func (c *Catalog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Serve serves the document at the request's path and returns true. If the catalog has no such document, Serve returns false
-// without writing a response.
+// without writing a response. As in Kubernetes, paths of discovery documents may end with a slash, and those of OpenAPI documents may
+// not.
 func (c *Catalog) Serve(w http.ResponseWriter, r *http.Request) bool {
-	address := strings.TrimSuffix(r.URL.Path, "/")
-	if !mayServe(address) {
+	address, slash := strings.CutSuffix(r.URL.Path, "/")
+	if !mayServe(address) || slash && strings.HasPrefix(address, "/openapi/") {
 		return false
 	}
 	answer := c.snapshot().find(address)

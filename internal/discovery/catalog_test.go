@@ -52,7 +52,7 @@ func TestPaths(t *testing.T) {
 		"/openapi/v3/apis/apps": 200, "/openapi/v3/version": 200,
 		"/api/v2": 404, "/apis/apps/v2": 404, "/apis/nope": 404, "/apis/core/v1": 404, "/apis//v1": 404, "/apisx": 404, "/apix": 404,
 		"/api/v1/pods": 404, "/apis/apps/v1/deployments": 404, "/openapi": 404, "/openapi/v4": 404,
-		"/openapi/v3/apis/apps/v2": 404, "/openapi/v3/": 200, "/": 404, "/versions": 404, "/openapi/v2/x": 404,
+		"/openapi/v3/apis/apps/v2": 404, "/openapi/v3/": 404, "/openapi/v2/": 404, "/": 404, "/versions": 404, "/openapi/v2/x": 404,
 	} {
 		response, body := fetch(t, server, "GET", address)
 		if response.StatusCode != code {

@@ -33,7 +33,7 @@ func (r *Registry) Patch(ctx context.Context, request *Request, patch Patch) (_ 
 	w := r.newWrite(request, verb{
 		merge: func(_ context.Context, w *write, live *loaded) (merged, error) {
 			if isNumberRange && live.object != nil {
-				return merged{}, w.invalidPatch(err) // kube-apiserver decodes the numbers of these patches in the patched object
+				return merged{}, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err)) // after the 404, as in kube-apiserver
 			}
 			return w.mergePatch(live, patch, body)
 		},

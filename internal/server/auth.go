@@ -14,7 +14,7 @@ import (
 // isPublic reports whether a path is served without authentication.
 func isPublic(path string) bool {
 	switch path {
-	case "/healthz", "/livez", "/readyz", "/version":
+	case "/healthz", "/livez", "/readyz", "/version", "/version/":
 		return true
 	}
 	return false

@@ -57,7 +57,7 @@ func (q *request) healthName() string {
 // /livez/ping.
 func isHealth(path string) bool {
 	for _, name := range []string{"/healthz", "/livez", "/readyz"} {
-		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '/') {
+		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '/' && !strings.HasSuffix(path, "/")) {
 			return true
 		}
 	}

@@ -39,6 +39,9 @@ func (t target) isResource() bool { return t.resource != "" }
 // namespace.
 func readTarget(r *http.Request, query url.Values, isNamespaceSubresource func(name string) bool) target {
 	t := target{verb: strings.ToLower(r.Method), path: r.URL.Path}
+	if strings.HasPrefix(t.path, "//") {
+		return t // the first segment is empty, and not api or apis
+	}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
 	case len(parts) >= 3 && parts[0] == "api":
