@@ -72,8 +72,8 @@ func ownedByOthers(manager string, live apply.Object) map[string][]conflict {
 	return owned
 }
 
-// resolveConflicts returns those of conflicts, which all have the notation field, whose values the apply would change. It
-// sets the live and the configured value of each.
+// resolveConflicts returns the conflicts whose values the apply would change; field is the notation of all conflicts.
+// It sets the live and the configured value of each.
 func resolveConflicts(field string, conflicts []conflict, live apply.Object, configured document.Value) []conflict {
 	if len(conflicts) == 0 {
 		return []conflict{{field: field}}

@@ -134,8 +134,8 @@ func (a *applyOperation) transferOwnership(ctx context.Context) (original []appl
 	}
 }
 
-// restoreOwnership restores the managed fields entries original after the apply to transferred, the object with migrated
-// entries, has failed with refused. It restores nothing if the object has changed since. It returns refused, with the reason
+// restoreOwnership restores the original managed fields entries of transferred after an apply to it has failed with the
+// error refused. It restores nothing if the object has changed since the transfer. It returns refused, with the reason
 // if the entries could not be restored.
 func (a *applyOperation) restoreOwnership(ctx context.Context, transferred apply.Object, original []apply.Entry, refused error) error {
 	if isServerLost(refused) {

@@ -288,7 +288,7 @@ func (n *node) from(key string, yield func(*Object) bool) bool {
 	}
 	for i, child := range n.children[start:] {
 		if i > 0 {
-			key = "" // all keys of the following children are greater, so these are visited completely
+			key = "" // all keys of the following children are greater than key, so iterate over whole children
 		}
 		if !child.from(key, yield) {
 			return false

@@ -31,8 +31,9 @@ type Options struct {
 	// are compacted. 0 means the default, ten minutes and 1 GiB; a negative number means no limit.
 	HistoryAge   time.Duration
 	HistoryBytes int64
-	// QuotaBytes is the size of the store's files from which on creations are rejected; 0 means no limit. MinFreeBytes is the free
-	// space of the file system below which they are rejected; 0 means the default, 256 MiB, and a negative number no limit.
+	// QuotaBytes is the size of the store's files from which on creations are rejected; 0 means no limit. MinFreeBytes
+	// is the free space of the file system below which creations are rejected; 0 means the default, 256 MiB, and a
+	// negative number no limit.
 	QuotaBytes, MinFreeBytes int64
 	// ProgressInterval is the interval at which a watcher without events reports progress; 0 means one second.
 	ProgressInterval time.Duration

@@ -54,8 +54,8 @@ func (s *Store) Space() Space {
 	return s.measure().Space
 }
 
-// checkSpace returns a *storage.NoSpaceError if the store is out of space and writes need some. Deletions are always accepted, and
-// updates as long as the reserve lasts.
+// checkSpace returns a *storage.NoSpaceError if the store is out of space and writes need space. Deletions are always
+// accepted, and updates as long as the reserve lasts.
 func (s *Store) checkSpace(writes []storage.Write) error {
 	if s.options.QuotaBytes <= 0 && s.options.MinFreeBytes <= 0 {
 		return nil
