@@ -70,7 +70,8 @@ func (w *worker) step(ctx context.Context, do operation) error {
 	return do(ctx, w)
 }
 
-// readTwice returns the value of allocatedMetric, and the number of bytes that the server allocates for serving it.
+// readTwice returns the value of allocatedMetric, and the number of bytes that the server allocates to serve one read
+// of the metric.
 func (w *worker) readTwice(ctx context.Context) (allocated, reading float64, err error) {
 	first, err := w.allocated(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package equality compares Deployments after the server has set the defaults of both. Kubernetes' unit tests call the code of a policy
-// alone, which sets no defaults.
+// Package equality compares Deployments after the server has set the defaults of both. Kubernetes' unit tests expect
+// Deployments without defaults, because they evaluate a policy without a server.
 package equality
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/test/upstream/policyserver"
 )
 
-// Semantic stands in for the variable of the same name of k8s.io/apimachinery/pkg/api/equality.
+// Semantic replaces the variable Semantic of k8s.io/apimachinery/pkg/api/equality.
 var Semantic comparison
 
 type comparison struct{}
@@ -19,7 +19,7 @@ func (comparison) DeepEqual(a, b any) bool {
 	return reflect.DeepEqual(left, right)
 }
 
-// withDefaults returns a Deployment in a form that shows all values, such as those of quantities.
+// withDefaults returns a Deployment with defaults as JSON maps, lists and scalars.
 func withDefaults(object any) any {
 	d, err := policyserver.Deployment(object)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package mutating stands in for Kubernetes' package of this name: its policies are evaluated with a Cadastre server.
+// Package mutating replaces Kubernetes' package mutating: a Cadastre server evaluates the policies.
 package mutating
 
 import (

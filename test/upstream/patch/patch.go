@@ -1,4 +1,4 @@
-// Package patch stands in for Kubernetes' package of this name: its patchers evaluate an expression with a Cadastre server.
+// Package patch replaces Kubernetes' package patch: a Cadastre server evaluates the expressions of patchers.
 package patch
 
 import (
@@ -56,7 +56,7 @@ func (r Request) Evaluate(policy *v1.MutatingAdmissionPolicy) (runtime.Object, e
 	return after, nil
 }
 
-// expression is the expression that the compiler has read last: that of the patcher under test.
+// expression is the last expression that the compiler has read, which is the expression of the patcher under test.
 var expression string
 
 // JSONPatchCondition is the expression of a JSON patch.
@@ -104,7 +104,7 @@ func policyOf(m v1.Mutation) *v1.MutatingAdmissionPolicy {
 	return &v1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "policy"}, Spec: v1.MutatingAdmissionPolicySpec{Mutations: []v1.Mutation{m}}}
 }
 
-// TypeConverterManager stands in for the schemas of Kubernetes, which the server has built in.
+// TypeConverterManager replaces Kubernetes' type, which loads schemas. Cadastre's schemas are built in.
 type TypeConverterManager struct{}
 
 // NewTypeConverterManager returns a TypeConverterManager.

@@ -1,5 +1,5 @@
-// Package policyserver evaluates MutatingAdmissionPolicies with a Cadastre server. It stands behind the functions of Kubernetes that
-// Kubernetes' unit tests of policies call.
+// Package policyserver evaluates MutatingAdmissionPolicies with a Cadastre server. The replacements of the Kubernetes
+// functions that Kubernetes' unit tests of policies call use it.
 package policyserver
 
 import (
@@ -29,14 +29,14 @@ type Case struct {
 	// Old is the stored Deployment; nil for a create request.
 	Old      *appsv1.Deployment
 	Policies []*v1.MutatingAdmissionPolicy
-	// Bindings are the bindings of Policies. If there are none, each policy has one that binds it to all Params.
+	// Bindings are the bindings of Policies. Without Bindings, each policy gets a binding to all Params.
 	Bindings []*v1.MutatingAdmissionPolicyBinding
 	Params   []*corev1.ConfigMap
 	// Namespace is the namespace of the object; "" means default.
 	Namespace string
 }
 
-// name is the name of a Deployment that has none.
+// name is the name for Deployments without a name.
 const name = "unnamed"
 
 // Evaluate returns the Deployment as the policies return it, with defaults. The objects of the tests need not be valid: the

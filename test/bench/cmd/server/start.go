@@ -40,7 +40,7 @@ func (s start) Working() float64  { return float64(s.working) }
 func (s start) JSON() float64     { return float64(s.json) }
 func (s start) PerJSON() float64  { return float64(max(s.idle.Resident, s.working)) / float64(s.json) }
 
-// compareStarts starts servers with empty data folders.
+// compareStarts measures the start of each server with an empty data folder.
 func compareStarts(ctx context.Context, o options, s serverbench.Implementations) ([]stat.Finding, error) {
 	const name = "ready/empty"
 	if !o.Selected.MatchString(name) || len(s.APIServers()) == 0 {

@@ -1,4 +1,5 @@
-// Package utils compares audit logs. Cadastre writes none; the tests that read one are skipped, because they set flags of it.
+// Package utils compares audit logs. Cadastre writes no audit logs; tests that read audit logs are skipped, because
+// they set audit flags.
 package utils
 
 import (

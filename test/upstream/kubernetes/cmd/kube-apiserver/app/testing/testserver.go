@@ -30,11 +30,11 @@ type TestServer struct {
 	TearDownFn   TearDownFunc
 }
 
-// ignoredFlags are flags whose effect Cadastre has always: RBAC, and both kinds of policies.
+// ignoredFlags are flags that enable what Cadastre always enables: RBAC, and both kinds of admission policies.
 var ignoredFlags = []string{"--enable-admission-plugins", "--authorization-mode=RBAC", "--anonymous-auth", "--disable-admission-plugins"}
 
-// StartTestServer starts a server with the flags of kube-apiserver. A flag that Cadastre does not have skips the test, because its
-// subject is not implemented.
+// StartTestServer starts a server with the flags of kube-apiserver. A flag that Cadastre does not have skips the test,
+// because the test requires a feature that Cadastre does not implement.
 func StartTestServer(t *testing.T, _ *TestServerInstanceOptions, flags []string, storage *Storage) (TestServer, error) {
 	t.Helper()
 	for i := 0; i < len(flags); i++ {
