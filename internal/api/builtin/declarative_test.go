@@ -209,7 +209,7 @@ func TestTagsHaveTypes(t *testing.T) {
 // TestManyDeclaredErrors checks that errors of tags replace those of rules in linear time: each rule of the Role has one error.
 func TestManyDeclaredErrors(t *testing.T) {
 	typ, _ := Builtin("io.k8s.api.rbac.v1.Role")
-	const n = maxErrors / 2
+	const n = maxErrors / 3
 	text := `{"metadata":{"name":"a","namespace":"b"},"rules":[` + strings.Repeat(`{"apiGroups":[""],"resources":["pods"]},`, n-1) + `{}]}`
 	doc, err := document.ParseJSON([]byte(text))
 	if err != nil {
