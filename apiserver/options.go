@@ -18,6 +18,7 @@ import (
 
 	"github.com/cadastre/cadastre/apiserver/admission"
 	"github.com/cadastre/cadastre/internal/app"
+	"github.com/cadastre/cadastre/internal/audit"
 	"github.com/cadastre/cadastre/internal/server"
 	"github.com/cadastre/cadastre/internal/storage/backup"
 )
@@ -62,6 +63,9 @@ type Options struct {
 	// the request. When the server stops, it waits for running handlers, up to ShutdownTimeout.
 	Handlers map[string]http.Handler
 
+	// Audit configures the audit log; with the zero value there is none.
+	Audit AuditOptions
+
 	// FeatureGates enables or disables features by name. The names are [UnsettingFields] and [ManagedFieldsOptOut], which are
 	// both enabled by default.
 	FeatureGates map[string]bool
@@ -90,6 +94,19 @@ type TLS struct {
 	// ClientCAFile is a PEM file of certificate authorities for client certificates, in addition to the server's own.
 	ClientCAFile string
 }
+
+// AuditOptions configures the audit log, with the flags of kube-apiserver; AuditDelivery is its part for each backend.
+// [DefaultAuditOptions] returns the defaults, to which a policy and a file or a webhook must be added.
+type (
+	AuditOptions  = audit.Options
+	AuditDelivery = audit.Delivery
+)
+
+// AuditModes lists the values of AuditDelivery.Mode.
+var AuditModes = audit.Modes
+
+// DefaultAuditOptions returns the defaults of kube-apiserver's flags.
+func DefaultAuditOptions() AuditOptions { return audit.Defaults() }
 
 // Storage limits the disk space of the data directory, and schedules backups of the store.
 type Storage struct {
@@ -146,7 +163,7 @@ const (
 
 // config returns the configuration of the server, or an error if the options are invalid.
 func (o Options) config() (app.Config, error) {
-	for _, check := range []func() error{o.checkListener, o.checkDurations, o.checkGates, o.checkExtensions} {
+	for _, check := range []func() error{o.checkListener, o.checkDurations, o.checkGates, o.checkExtensions, o.Audit.Check} {
 		if err := check(); err != nil {
 			return app.Config{}, err
 		}
@@ -156,7 +173,7 @@ func (o Options) config() (app.Config, error) {
 		return app.Config{}, err
 	}
 	c := app.Config{
-		Folder: o.Directory, QuotaBytes: o.Storage.QuotaBytes, MinFreeBytes: o.Storage.MinFreeBytes, Backups: o.Storage.schedule(),
+		Folder: o.Directory, QuotaBytes: o.Storage.QuotaBytes, MinFreeBytes: o.Storage.MinFreeBytes, Backups: o.Storage.schedule(), Audit: o.Audit,
 		Address: o.Address, Listener: o.Listener, InProcess: o.InProcess,
 		TokenFile: o.TokenFile, ClientCAFile: o.TLS.ClientCAFile, CertFile: o.TLS.CertFile, KeyFile: o.TLS.KeyFile,
 		Unset: o.isEnabled(UnsettingFields), Drop: o.isEnabled(ManagedFieldsOptOut),

@@ -20,6 +20,7 @@ import (
 	"github.com/cadastre/cadastre/internal/admission/webhook"
 	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/internal/api/crd"
+	"github.com/cadastre/cadastre/internal/audit"
 	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 	crdcontroller "github.com/cadastre/cadastre/internal/controllers/crd"
@@ -50,6 +51,8 @@ type Config struct {
 	QuotaBytes, MinFreeBytes int64
 	// Backups configures scheduled backups; there are none if its Folder is "". Start sets Log and Report.
 	Backups backup.Schedule
+	// Audit configures the audit log; the zero value disables it.
+	Audit audit.Options
 	// Address is the address to listen on, such as 127.0.0.1:6443; port 0 selects a free port.
 	Address string
 	// Listener is used instead of listening on Address, if it is not nil. The server closes it when it stops.
@@ -99,9 +102,11 @@ type Server struct {
 	config Config
 	store  Store
 	// space is the use of the disk by the embedded store; nil if Config.Store is set.
-	space  func() pebble.Space
-	cache  *watchcache.Cache
-	rbac   *rbac.Authorizer
+	space func() pebble.Space
+	cache *watchcache.Cache
+	rbac  *rbac.Authorizer
+	// audit is nil if there is no audit log.
+	audit *audit.Auditor
 	// authorizer combines the configured authorizers and RBAC.
 	authorizer authorizer.Authorizer
 	// socket and listener are nil if the server is reachable only in process.
@@ -139,6 +144,9 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	if err := s.protectFolders(); err != nil {
+		return err
+	}
+	if s.audit, err = audit.Open(s.config.Audit); err != nil { // before anything is changed
 		return err
 	}
 	if err := s.openStore(); err != nil {
@@ -194,9 +202,9 @@ func (s *Server) start(ctx context.Context) error {
 		Kinds: resources, Store: s.store, Cache: s.cache, Objects: objects,
 		Catalog:       discovery.New(resources, discovery.Options{Address: s.address(), Version: discovery.Version(release), Drop: s.config.Drop, Unset: s.config.Unset, Subresources: registry.Subresources()}),
 		Authenticator: identity, Authorizer: s.authorizer, RBAC: s.rbac,
-		Admission: s.admission.informer,
-		Reviewer:  &rbac.Reviewer{Authorizer: s.authorizer, RBAC: s.rbac, Others: s.config.Authorizers, Tokens: identity},
-		Metrics:   counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
+		Admission: s.admission.informer, Audit: s.audit,
+		Reviewer: &rbac.Reviewer{Authorizer: s.authorizer, RBAC: s.rbac, Others: s.config.Authorizers, Tokens: identity},
+		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
 		Handlers: s.config.Handlers,
 	})
 	s.inProcess = server.NewInProcess(s.handler)

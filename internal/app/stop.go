@@ -40,6 +40,9 @@ func (s *Server) Stop(ctx context.Context) error {
 // stopParts stops the components of the server, each before its dependencies.
 func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
 	stopping.stopPart("requests", func() error { return s.stopServing(ctx) })
+	if s.audit != nil {
+		stopping.stopPart("audit log", s.audit.Close)
+	}
 	if s.stopControllers != nil {
 		s.stopControllers()
 	}

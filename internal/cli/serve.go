@@ -30,6 +30,7 @@ type serveFlags struct {
 	eventTTL                               time.Duration
 	memoryLimit                            string
 	storage                                storageFlags
+	audit                                  apiserver.AuditOptions
 }
 
 func serveCommand() *cobra.Command {
@@ -68,6 +69,8 @@ at any time.`,
 	flags.DurationVar(&f.eventTTL, "event-ttl", time.Hour, "The time to keep events after their last update. 0 keeps events forever.")
 	flags.StringVar(&f.memoryLimit, "memory-limit", "", "The `size` that the memory of the process should not exceed, such as 2Gi. The default is 75 % of the limit of the control group, if there is one. Half of it is for request bodies and what is decoded from them; requests beyond that receive 429.")
 	f.storage.bind(flags)
+	f.audit = apiserver.DefaultAuditOptions()
+	bindAuditFlags(flags, &f.audit)
 	flags.StringVar(&f.logFormat, "log-format", "text", "The log format: `text|json`.")
 	return command
 }
@@ -111,7 +114,7 @@ func (f *serveFlags) check() error {
 	if f.eventTTL < 0 {
 		return fmt.Errorf("--event-ttl: expected a duration such as 1h, or 0, received %s", f.eventTTL)
 	}
-	if err := f.storage.check(); err != nil {
+	if err := errors.Join(f.storage.check(), f.audit.Check()); err != nil {
 		return err
 	}
 	if f.kubeconfig == "" {
@@ -157,7 +160,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 		f.eventTTL = -1 // a negative TTL disables the expiry of events
 	}
 	err = runServer(ctx, apiserver.Options{
-		Directory: f.data, Storage: f.storage.options, Address: f.listen, TokenFile: f.tokens,
+		Directory: f.data, Storage: f.storage.options, Audit: f.audit, Address: f.listen, TokenFile: f.tokens,
 		TLS:          apiserver.TLS{CertFile: f.certificate, KeyFile: f.keyFile, ClientCAFile: f.clientCA},
 		Limits:       apiserver.Limits{MemoryBudget: memory / 2},
 		FeatureGates: gates, DisableControllers: !f.controllers, EventTTL: f.eventTTL,

@@ -33,28 +33,55 @@ func (q *request) authenticate() error {
 	switch {
 	case err != nil:
 		q.h.Log.Debug("authentication failed", "address", q.r.RemoteAddr, "error", err)
-		return apierrors.NewUnauthorized("Unauthorized")
+		return q.unauthorized()
 	case ok:
 		q.user = response.User
 	case q.isAlwaysAllowed():
 		q.user = authn.Anonymous
 	default:
-		return apierrors.NewUnauthorized("Unauthorized")
+		return q.unauthorized()
+	}
+	if err := q.startAudit(""); err != nil {
+		return err
 	}
 	impersonated, err := authn.Impersonation(q.r.Header)
 	if err != nil || impersonated == nil {
 		return err
 	}
-	q.user, err = rbac.Impersonate(q.r.Context(), q.h.Authorizer, q.attributes(), impersonated)
+	var constraint string
+	q.user, constraint, err = rbac.Impersonate(q.r.Context(), q.h.Authorizer, q.attributes(), impersonated)
+	if err == nil {
+		q.audit.setImpersonated(q.user, constraint)
+	}
 	return err
+}
+
+// unauthorized returns the 401 for a request that is not authenticated.
+func (q *request) unauthorized() error {
+	if q.h.Audit != nil {
+		if err := q.startAudit(attemptedAuthentication(q.r)); err != nil {
+			return err
+		}
+	}
+	return apierrors.NewUnauthorized("Unauthorized")
 }
 
 // authorize returns a 403 unless the user is authorized to make the request.
 func (q *request) authorize() error {
-	if q.isAlwaysAllowed() {
+	isAllowed := q.isAlwaysAllowed()
+	if isAllowed && q.audit == nil {
 		return nil
 	}
-	return rbac.Check(q.r.Context(), q.h.Authorizer, q.attributes())
+	if q.audit == nil {
+		return rbac.Check(q.r.Context(), q.h.Authorizer, q.attributes())
+	}
+	decision, reason, err := rbac.Decide(q.r.Context(), q.h.Authorizer, q.attributes())
+	if isAllowed && err != nil {
+		decision, reason, err = "allow", "", nil
+	}
+	q.audit.annotate(decisionAnnotation, decision)
+	q.audit.annotate(reasonAnnotation, reason)
+	return err
 }
 
 // attributes returns the attributes of the request for the authorizer. They are stored in the request to save an allocation;

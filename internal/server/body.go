@@ -38,6 +38,9 @@ func (q *request) readBody() (registry.Body, error) {
 	if body.Text, err = encoded.DecodeBody(body.Text, kind); err != nil {
 		return body, apierrors.NewBadRequest(err.Error())
 	}
+	if q.audit != nil {
+		q.recordBody(body)
+	}
 	return body, nil
 }
 

@@ -21,6 +21,7 @@
 //	filters.go         the filters, in the order in which they run
 //	  auth.go            authentication and authorization
 //	  limits.go          limits of concurrency, duration and size
+//	  audit.go           audit events
 //	target.go          parsing of paths and verbs
 //	resource.go        lookup of the resource of a path, and the metrics of the request
 //	reads.go           get and list

@@ -26,6 +26,7 @@ type filter struct {
 // add a line here.
 var filters = []filter{
 	{"metrics and panics", observe},
+	{"audit", auditRequests},
 	{"errors", writeErrors},
 	{"unread bodies", limitUnreadBody},
 	{"routing", route},

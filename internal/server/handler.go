@@ -19,6 +19,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/cadastre/cadastre/internal/api"
+	auditlog "github.com/cadastre/cadastre/internal/audit"
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 	"github.com/cadastre/cadastre/internal/discovery"
 	"github.com/cadastre/cadastre/internal/metrics"
@@ -28,7 +29,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/informer"
 )
 
-// Options holds the dependencies and settings of a Handler. Admission, Limits, Handlers, Drop and Failure are optional, all
+// Options holds the dependencies and settings of a Handler. Admission, Audit, Limits, Handlers, Drop and Failure are optional, all
 // others are required.
 type Options struct {
 	Kinds *api.Register
@@ -45,9 +46,11 @@ type Options struct {
 	// Admission is the informer of webhook and policy configurations. The response to a write of a configuration is sent after
 	// the informer has observed the write. Admission is nil if the server supports neither webhooks nor policies.
 	Admission *informer.Informer
-	Metrics   *metrics.Metrics
-	Log       *slog.Logger
-	Limits    Limits
+	// Audit is the audit log; nil if there is none.
+	Audit   *auditlog.Auditor
+	Metrics *metrics.Metrics
+	Log     *slog.Logger
+	Limits  Limits
 	// Handlers serve additional paths, by path prefix without a trailing slash. They run after authentication and
 	// authorization.
 	Handlers map[string]http.Handler
@@ -137,10 +140,13 @@ type request struct {
 	// access holds the result of the last call of the method attributes.
 	access rbac.Attributes
 	// patchType is the media type of a patch, "" for other verbs.
-	patchType       types.PatchType
-	parameters      url.Values   // the parsed query, nil before the first call of the method query
-	memory          *reservation // nil if the request has no body
-	metrics         *metrics.Endpoint
+	patchType  types.PatchType
+	parameters url.Values   // the parsed query, nil before the first call of the method query
+	memory     *reservation // nil if the request has no body
+	metrics    *metrics.Endpoint
+	// audit is the audit event of the request; nil if the policy does not select the request. auditID is set if there is an audit log.
+	audit           *auditRecord
+	auditID         types.UID
 	warnings        warnings
 	selectorFailure atomic.Pointer[error] // the error that selectorError returns
 }

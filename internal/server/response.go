@@ -18,12 +18,15 @@ type responseWriter struct {
 	http.ResponseWriter
 	code  int
 	bytes int
+	// audit receives the status code and the body; nil unless the request is recorded in the audit log.
+	audit *auditRecord
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *responseWriter) WriteHeader(code int) {
 	if w.code == 0 {
 		w.code = code
+		w.audit.start(code)
 	}
 	w.ResponseWriter.WriteHeader(code)
 }
@@ -32,6 +35,10 @@ func (w *responseWriter) WriteHeader(code int) {
 func (w *responseWriter) Write(p []byte) (int, error) {
 	if w.code == 0 {
 		w.code = http.StatusOK
+		w.audit.start(http.StatusOK)
+	}
+	if w.audit != nil && w.audit.body != nil {
+		w.audit.body.Write(p)
 	}
 	n, err := w.ResponseWriter.Write(p)
 	w.bytes += n
@@ -131,6 +138,7 @@ func (q *request) respondStatus(format encoding.Format, status metav1.Status) {
 
 // respondStatusCode responds with a Status and the given HTTP code.
 func (q *request) respondStatusCode(code int, format encoding.Format, status metav1.Status) {
+	q.audit.setStatus(status)
 	_ = withBuffer(func(b []byte) ([]byte, error) {
 		b, err := encoding.AppendStatus(b, format, &status)
 		if err != nil {

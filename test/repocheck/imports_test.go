@@ -31,6 +31,7 @@ var layers = []string{
 	"internal/api",
 	"internal/watchcache",
 	"internal/storage",
+	"internal/audit",
 	"internal/lib/webhookclient",
 	"internal/metrics",
 	"applytest",

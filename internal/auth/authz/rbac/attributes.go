@@ -99,14 +99,20 @@ func attributesOf(a authorizer.Attributes) *Attributes {
 
 // Check returns nil if the authorizer allows a request, a 403 if it does not, and a 500 if it returns an error.
 func Check(ctx context.Context, a authorizer.Authorizer, at *Attributes) error {
-	decision, reason, err := a.Authorize(ctx, at)
+	_, _, err := Decide(ctx, a, at)
+	return err
+}
+
+// Decide is Check, and also returns the decision and its reason as kube-apiserver records them in the audit log.
+func Decide(ctx context.Context, a authorizer.Authorizer, at *Attributes) (decision, reason string, err error) {
+	verdict, reason, err := a.Authorize(ctx, at)
 	switch {
-	case decision == authorizer.DecisionAllow:
-		return nil
+	case verdict == authorizer.DecisionAllow:
+		return "allow", reason, nil
 	case err != nil:
-		return apierrors.NewInternalError(err)
+		return "", "internal error", apierrors.NewInternalError(err)
 	}
-	return at.Forbidden(reason)
+	return "forbid", reason, at.Forbidden(reason)
 }
 
 // htmlEscaper escapes parts of requests in error messages, as kube-apiserver does.

@@ -75,7 +75,7 @@ func isAssociatedNode(requester user.Info, target *authn.User) bool {
 
 // Impersonate returns the user of a request that impersonates target. If no mode allows the impersonation,
 // it returns the error of the first mode that applies.
-func Impersonate(ctx context.Context, authorizes authorizer.Authorizer, request *Attributes, target *authn.User) (user.Info, error) {
+func Impersonate(ctx context.Context, authorizes authorizer.Authorizer, request *Attributes, target *authn.User) (as user.Info, constraint string, err error) {
 	var first error
 	for i := range impersonationModes {
 		mode := &impersonationModes[i]
@@ -85,13 +85,21 @@ func Impersonate(ctx context.Context, authorizes authorizer.Authorizer, request 
 		check := &impersonationCheck{impersonationMode: mode, ctx: ctx, authorizer: authorizes, request: request, target: target}
 		impersonated, err := check.run()
 		if err == nil {
-			return impersonated, nil
+			return impersonated, mode.constraint(), nil
 		}
 		if first == nil {
 			first = err
 		}
 	}
-	return nil, first
+	return nil, "", first
+}
+
+// constraint returns the name of the mode in the audit log: the verb that it requires on the impersonated user, "" for the legacy mode.
+func (m *impersonationMode) constraint() string {
+	if m.name == "" {
+		return ""
+	}
+	return "impersonate:" + m.name
 }
 
 // impersonationCheck checks the permissions of one mode for one request.

@@ -86,7 +86,7 @@ func TestImpersonateAsKubernetes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Impersonate(t.Context(), w.Authorizer, at, wanted)
+		got, _, err := Impersonate(t.Context(), w.Authorizer, at, wanted)
 		if (got == nil) != (want == nil) || want != nil && fmt.Sprint(*got.(*authn.User)) != fmt.Sprint(*want) {
 			t.Fatalf("case %d: rules %v, requester %s, request %v, impersonating %+v: received %+v %v, want %+v %s", i, rules, at.User.GetName(), at, wanted, got, err, want, wantErr)
 		}

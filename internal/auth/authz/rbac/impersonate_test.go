@@ -69,7 +69,7 @@ func TestImpersonate(t *testing.T) {
 		{newUser("m", authn.MastersGroup), authn.User{Name: "bob"}, "list core pods", known, true},
 	} {
 		wanted := test.wanted
-		got, err := Impersonate(t.Context(), w.Authorizer, newAttributes(test.requester, test.request), &wanted)
+		got, _, err := Impersonate(t.Context(), w.Authorizer, newAttributes(test.requester, test.request), &wanted)
 		switch {
 		case (err == nil) != test.allowed:
 			t.Errorf("%s as %+v: Impersonate() = %+v, %v; allowed = %v, want %v", test.requester.Name, test.wanted, got, err, err == nil, test.allowed)
