@@ -1,5 +1,7 @@
 package fieldset
 
+import "slices"
+
 // All operations join two sorted trees with the function join. Each operation only defines the resulting node for an
 // element that is in the left set, in the right set, or in both sets.
 
@@ -28,6 +30,19 @@ func (s Set) Union(other Set) Set {
 // Intersection returns the paths that are in both sets.
 func (s Set) Intersection(other Set) Set {
 	var out []node
+	if small, large := other, s; len(large.children) > searchFactor*len(small.children) || len(small.children) > searchFactor*len(large.children) {
+		if len(small.children) > len(large.children) {
+			small, large = large, small
+		}
+		for i := range small.children {
+			a := &small.children[i]
+			if j, ok := slices.BinarySearchFunc(large.children, a, func(n node, a *node) int { return n.compare(a) }); ok {
+				b := &large.children[j]
+				out = appendNode(out, a, a.member && b.member, a.below().Intersection(b.below()))
+			}
+		}
+		return Set{out}
+	}
 	join(s, other, func(a, b *node) {
 		if a != nil && b != nil {
 			out = appendNode(out, a, a.member && b.member, a.below().Intersection(b.below()))
@@ -35,6 +50,10 @@ func (s Set) Intersection(other Set) Set {
 	})
 	return Set{out}
 }
+
+// searchFactor is the ratio of the sizes of two sets from which the elements of the smaller one are searched in the larger one. An
+// object can have thousands of small managed fields entries, each of which is intersected with the set of all changed fields.
+const searchFactor = 16
 
 // Difference returns the paths of s that are not in other. Unlike RecursiveDifference it keeps the paths of s that are
 // below a path of other.

@@ -3,6 +3,7 @@ package fieldset
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
@@ -136,4 +137,46 @@ func rebuiltSet(a, b Set) Set {
 	made := build(a)
 	build(b)
 	return made
+}
+
+// TestUnbalancedIntersection compares the intersection of sets of very different sizes, which searches, with the difference of the
+// differences, which joins.
+func TestUnbalancedIntersection(t *testing.T) {
+	paths := func(from, to, step int) Set {
+		var all []Path
+		for i := from; i < to; i += step {
+			all = append(all, Path{NameElement(fmt.Sprintf("f%05d", i))}, Path{NameElement(fmt.Sprintf("f%05d", i)), NameElement("x")})
+		}
+		return New(all...)
+	}
+	large := paths(0, 3000, 3)
+	for _, small := range []Set{{}, paths(0, 1, 1), paths(2999, 3000, 1), paths(100, 140, 1), paths(-5, 9, 1), paths(2990, 3010, 1)} {
+		want := small.Difference(small.Difference(large))
+		if got := small.Intersection(large); !got.Equal(want) {
+			t.Errorf("small & large = %s, want %s", got, want)
+		}
+		if got := large.Intersection(small); !got.Equal(want) {
+			t.Errorf("large & small = %s, want %s", got, want)
+		}
+	}
+}
+
+// TestManySmallIntersections checks that intersecting the parts of a large set with it takes about linear time, as for an object
+// with thousands of managed fields entries.
+func TestManySmallIntersections(t *testing.T) {
+	const n = 100_000
+	parts, all := make([]Set, n), make([]Path, n)
+	for i := range parts {
+		all[i] = Path{NameElement(fmt.Sprintf("f%07d", i))}
+		parts[i] = New(all[i])
+	}
+	whole, begun := New(all...), time.Now()
+	for i, part := range parts {
+		if got := whole.Intersection(part); !got.Equal(part) {
+			t.Fatalf("intersection with part %d = %s, want the part", i, got)
+		}
+		if time.Since(begun) > 30*time.Second {
+			t.Fatalf("intersecting %d of %d parts took 30 seconds", i, n)
+		}
+	}
 }

@@ -241,6 +241,9 @@ func TestInvalidNames(t *testing.T) {
 				}
 			}
 		}
+		if answer := c.call("POST", path+"?dryRun=All", `{"metadata":{"generateName":".."},`+rest+`}`); !strings.HasSuffix(path, "limitranges") && !strings.HasSuffix(path, "services") && answer.code != 201 {
+			t.Errorf("create at %s with generateName \"..\": got %d %s, want 201", path, answer.code, answer.text)
+		}
 		if answer := c.apply(path+"/a%00b", "m", `{"metadata":{"name":"a\u0000b"},`+rest+`}`); answer.code >= 500 {
 			t.Errorf("apply at %s/a%%00b: got %d %s, want an error of the client", path, answer.code, answer.text)
 		}

@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
@@ -30,7 +29,7 @@ func CheckMetadata(obj, old document.Value, namespaced bool) (general, custom fi
 }
 
 // embeddedName is the format of the names of resources that are embedded in custom resources.
-var embeddedName = nameFormat{pathSegment, format{accepts: isDNSSubdomain, problems: content.IsPathSegmentPrefix}, false}
+var embeddedName = nameFormat{pathSegment, segmentPrefix, false}
 
 // CheckEmbeddedMetadata returns the errors of the metadata of a resource that is embedded in a custom resource. path is the
 // path of the metadata in the custom resource. The name and the namespace are optional.

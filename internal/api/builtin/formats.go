@@ -27,6 +27,9 @@ func (f format) check(text string) []string {
 // pathSegment is the format that the names of objects of all kinds must have; most kinds require a stricter format.
 var pathSegment = format{accepts: isDNSSubdomain, problems: content.IsPathSegmentName}
 
+// segmentPrefix is the format of a generateName of any kind: ".." is valid, because a generated name is longer.
+var segmentPrefix = format{accepts: isDNSSubdomain, problems: content.IsPathSegmentPrefix}
+
 // formats maps the names of formats in rules to the formats.
 var formats = map[string]format{
 	"dns-label":                {isDNSLabel, validation.IsDNS1123Label, "format=k8s-short-name"},

@@ -29,7 +29,7 @@ var nameFormats = map[string]nameFormat{
 	"dns1035-label": {formats["dns1035-label"], prefixFormat("dns1035-label"), false},
 	// The prefix is not validated: for kinds with this format, kube-apiserver validates only the whole name.
 	"whole-dns-subdomain": {format{isDNSSubdomain, content.IsDNS1123Subdomain, "format=k8s-long-name"}, format{accepts: anyText}, false},
-	"path-segment":        {pathSegment, pathSegment, false},
+	"path-segment":        {pathSegment, segmentPrefix, false},
 	"any":                 {format{accepts: anyText}, format{accepts: anyText}, false},
 
 	"ip-address": {addressName, addressName, false},
@@ -76,7 +76,7 @@ func checkObjectMetaUpdate(c *checker, value, old document.Value) {
 
 // checkMeta validates the metadata with the checks for objects of all kinds; names is the format of metadata.name.
 func (c *checker) checkMeta(meta document.Value, names format) {
-	c.checkCreatedMeta(meta, nameFormat{names, names, false})
+	c.checkCreatedMeta(meta, nameFormat{names, segmentPrefix, false})
 }
 
 func (c *checker) checkCreatedMeta(meta document.Value, names nameFormat) {

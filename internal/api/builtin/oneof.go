@@ -212,9 +212,10 @@ func (w *clashWalker) items(nested *nestedOneOfs, config, merged document.Value)
 	if config.Kind() != document.List || merged.Kind() != document.List {
 		return
 	}
+	items := keyedItems{keys: nested.keys, list: merged}
 	for i := range config.Len() {
 		item, known := config.At(i), len(w.found)
-		at := keyedIndex(nested.keys, merged, item, i)
+		at := items.find(item, i)
 		if at < 0 {
 			continue
 		}

@@ -136,9 +136,10 @@ func (t *Type) dropPrunedFields(live, merged, config document.Value, topology *s
 
 func (t *Type) dropPrunedItems(live, merged, config document.Value, topology *schema.List) document.Value {
 	var items []document.Value
+	lives := keyedItems{keys: topology.Keys, list: live}
 	for i := range merged.Len() {
 		current := merged.At(i)
-		place := keyedIndex(topology.Keys, live, current, i)
+		place := lives.find(current, i)
 		if place < 0 || document.Same(live.At(place), current) {
 			continue
 		}

@@ -107,10 +107,14 @@ func (r *unsetRetainer) retainInItems(t *Type, topology *schema.List, doc, live 
 		item = topology.Item
 	}
 	change := r.b.Rebuild(doc)
+	var items keyedItems
+	if keyed {
+		items = keyedItems{keys: topology.Keys, list: live}
+	}
 	for i := range doc.Len() {
 		value, at := doc.At(i), i
 		if keyed {
-			at = keyedIndex(topology.Keys, live, value, i)
+			at = items.find(value, i)
 		}
 		kept := value
 		if at >= 0 {
@@ -119,27 +123,4 @@ func (r *unsetRetainer) retainInItems(t *Type, topology *schema.List, doc, live 
 		change.Add(i, "", kept, value)
 	}
 	return change.Finish()
-}
-
-// keyedIndex returns the index in list of the item whose keys equal those of item; -1 if there is none. It tries the index
-// likely first.
-func keyedIndex(keys []schema.Key, list, item document.Value, likely int) int {
-	if likely < list.Len() && sameKeys(keys, list.At(likely), item) {
-		return likely
-	}
-	for i := range list.Len() {
-		if sameKeys(keys, list.At(i), item) {
-			return i
-		}
-	}
-	return -1
-}
-
-func sameKeys(keys []schema.Key, a, b document.Value) bool {
-	for _, key := range keys {
-		if !document.Equal(a.Get(key.Name), b.Get(key.Name)) {
-			return false
-		}
-	}
-	return true
 }
