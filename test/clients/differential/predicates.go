@@ -146,6 +146,29 @@ func isScaledByUpdate(owners string) bool {
 	return false
 }
 
+// replicasIn returns the spec.replicas of a Scale or of the object that it scales. A Scale omits 0.
+func replicasIn(v document.Value) document.Value {
+	if replicas := v.Lookup("spec", "replicas"); !replicas.IsAbsent() {
+		return replicas
+	}
+	return document.NewInt(0)
+}
+
+// keepsFieldsOfRemovedItem reports whether a managed fields entry lost a list item, but not all fields inside of it.
+func keepsFieldsOfRemovedItem(a answer) bool {
+	after := parseOwners(a.owners)
+	for entry, fields := range parseOwners(a.ownersBefore) {
+		left := strings.Fields(after[entry])
+		for item := range strings.FieldsSeq(fields) {
+			isLost := strings.HasSuffix(item, "]") && !slices.Contains(left, item)
+			if isLost && slices.ContainsFunc(left, func(field string) bool { return strings.HasPrefix(field, item) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // removesResetFields reports whether a write to one endpoint of a custom resource removed fields from a managed fields
 // entry that was written at the other endpoint, at another API version.
 func removesResetFields(s Step, a serverResponse) bool {

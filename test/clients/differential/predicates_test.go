@@ -24,6 +24,30 @@ func TestScaledByUpdate(t *testing.T) {
 	}
 }
 
+// TestReplicasIn checks that a Scale without replicas equals an object with 0 replicas.
+func TestReplicasIn(t *testing.T) {
+	for object, want := range map[string]string{`{}`: `0`, `{spec: {}}`: `0`, `{spec: {replicas: 0}}`: `0`, `{spec: {replicas: 2}}`: `2`} {
+		if got := replicasIn(parsed(t, object)); !document.Equal(got, parsed(t, want)) {
+			t.Errorf("replicasIn(%s) = %s, want %s", object, got, want)
+		}
+	}
+}
+
+// TestKeepsFieldsOfRemovedItem checks that an item that was lost with all its fields is not reported.
+func TestKeepsFieldsOfRemovedItem(t *testing.T) {
+	const before = "bob Apply apps/v1:\n  .a[name=\"x\"]\n  .a[name=\"x\"].b.c\n  .a[name=\"y\"]\n"
+	for after, want := range map[string]bool{
+		before: false, "": false,
+		"bob Apply apps/v1:\n  .a[name=\"x\"].b.c\n":                                      true,
+		"bob Apply apps/v1:\n  .a[name=\"y\"]\n":                                          false,
+		"alice Apply apps/v1:\n  .a[name=\"x\"].b.c\nbob Apply apps/v1: .a[name=\"y\"]\n": false,
+	} {
+		if got := keepsFieldsOfRemovedItem(answer{ownersBefore: before, owners: after}); got != want {
+			t.Errorf("keepsFieldsOfRemovedItem() with owners %s = %t, want %t", after, got, want)
+		}
+	}
+}
+
 // TestConditions checks that conditions are found at both API versions of a HorizontalPodAutoscaler.
 func TestConditions(t *testing.T) {
 	for object, want := range map[string]string{
