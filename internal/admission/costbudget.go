@@ -40,8 +40,8 @@ func (b *CostBudget) Grant(limit int64) (int64, error) {
 	return min(limit, left), nil
 }
 
-// Spend subtracts the cost of an evaluation from the budget. Granted is the result of Grant, left the part of it that the evaluation
-// did not use; a negative value states that the evaluation needed more than granted.
+// Spend subtracts the cost of an evaluation from the budget. granted is the result of Grant, left the part that the
+// evaluation did not use; it is negative if the evaluation exceeded granted.
 func (b *CostBudget) Spend(granted, left int64) { b.spent += granted - max(left, 0) }
 
 // Deny reduces the budget, because a policy has denied the write.

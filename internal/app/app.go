@@ -47,9 +47,9 @@ type Config struct {
 	Folder string
 	// Store stores the objects; nil means the embedded store in the data directory. The server closes it when it stops.
 	Store Store
-	// QuotaBytes and MinFreeBytes are those of pebble.Options, for the embedded store.
+	// QuotaBytes and MinFreeBytes limit the embedded store; see pebble.Options.
 	QuotaBytes, MinFreeBytes int64
-	// Backups configures scheduled backups; there are none if its Folder is "". Start sets Log and Report.
+	// Backups configures scheduled backups; if its Folder is "", there are no scheduled backups. Start sets Log and Report.
 	Backups backup.Schedule
 	// Audit configures the audit log; the zero value disables it.
 	Audit audit.Options

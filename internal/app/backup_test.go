@@ -58,11 +58,11 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// TestOneBackup: while a backup is written, a second one is rejected.
+// TestOneBackup: while a backup is written, a second backup is rejected.
 func TestOneBackup(t *testing.T) {
 	c := start(t, Config{})
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 20 { // more than the buffers of a connection hold, even compressed
+	for range 20 { // together larger than the buffers of a connection, even compressed
 		value := make([]byte, 450_000)
 		for i := range value {
 			value[i] = byte(random.Uint32())

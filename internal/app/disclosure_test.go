@@ -66,7 +66,7 @@ func TestErrorsWithoutSecretValues(t *testing.T) {
 	if failed < 40 {
 		t.Errorf("number of rejected requests: got %d, want at least 40", failed)
 	}
-	c.call("POST", secrets, `{"metadata":{"name":"t","labels":{"a":"not valid!"}},"data":{"p":"`+value+`"}}`).want(422, "not valid!") // other values are shown
+	c.call("POST", secrets, `{"metadata":{"name":"t","labels":{"a":"not valid!"}},"data":{"p":"`+value+`"}}`).want(422, "not valid!") // errors contain values of other fields
 }
 
 // TestStorageErrorsWithoutPaths checks that responses do not contain the error of the store, which may name files.
@@ -82,8 +82,8 @@ func TestStorageErrorsWithoutPaths(t *testing.T) {
 	}
 }
 
-// TestContentLengthWithTransferEncoding checks that a connection is closed after a request that states its length in two ways, so
-// that no rest of its body is taken for another request.
+// TestContentLengthWithTransferEncoding checks that a connection is closed after a request that states its length in two
+// ways, so that the rest of its body is not parsed as another request.
 func TestContentLengthWithTransferEncoding(t *testing.T) {
 	c := start(t, Config{})
 	config := c.http.Transport.(*http.Transport).TLSClientConfig.Clone()

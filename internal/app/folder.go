@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// maxFolderMode is the maximum mode of data directories: the group may list and read them, and others may not.
+// maxFolderMode is the maximum mode of data directories: the group may list and read them; other users may not.
 const maxFolderMode fs.FileMode = 0o750
 
-// protectFolder removes permissions of a data directory that let other users read or change the data, and logs that. It returns an
-// error if it cannot, for instance because another user owns the directory. A directory that does not exist is created later with
-// mode 0700.
+// protectFolder removes permissions of other users from a data directory, and logs the change. It returns an error if it
+// cannot, for instance because another user owns the directory. A directory that does not exist is created later with mode
+// 0700.
 func protectFolder(folder string, log *slog.Logger) error {
 	info, err := os.Stat(folder)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {

@@ -17,7 +17,7 @@ var emptyContainers = sync.OnceValue(func() string {
 	return `{"metadata":{"name":"p"},"spec":{"containers":[` + strings.TrimSuffix(strings.Repeat("{},", 990_000), ",") + `]}}`
 })
 
-// peakMemory returns the maximum of the heap in bytes, above that before the call, while run runs.
+// peakMemory returns the maximum growth of the heap, in bytes, during the call of run.
 func peakMemory(run func()) uint64 {
 	runtime.GC()
 	var before runtime.MemStats
@@ -44,12 +44,12 @@ func peakMemory(run func()) uint64 {
 	return <-peak
 }
 
-// TestMemoryOfLargeBodies checks that concurrent bodies that need much memory are rejected beyond the budget, that one at a time is
-// processed, and that small bodies are processed meanwhile.
+// TestMemoryOfLargeBodies checks that concurrent bodies that exceed the memory budget are rejected, except one at a time, and
+// that small bodies are processed meanwhile.
 func TestMemoryOfLargeBodies(t *testing.T) {
 	const budget = 256 << 20
 	c := start(t, Config{Limits: server.Limits{MemoryBudget: budget}}, "hostile,hostile,1,\"system:masters\"", "polite,polite,2,\"system:masters\"")
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(2 * budget)) // as serve --memory-limit does
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(2 * budget)) // as cadastre serve with --memory-limit does
 	emptyContainers()
 	hostile, polite := c.withToken("hostile"), c.withToken("polite")
 	codes := make(chan int, 24)
@@ -79,7 +79,7 @@ func TestMemoryOfLargeBodies(t *testing.T) {
 	c.call("POST", "/api/v1/namespaces/default/pods", emptyContainers()).want(413)
 }
 
-// TestAmplification checks the memory of single requests with bodies that need much of it.
+// TestAmplification checks the memory of single requests whose bodies need much more memory than their size.
 func TestAmplification(t *testing.T) {
 	c := start(t, Config{})
 	const maxBytes = 350 << 20

@@ -63,7 +63,7 @@ func TestNumbersThatClientsCannotDecode(t *testing.T) {
 			t.Errorf("list of %s: %v", path, err)
 		}
 	}
-	c.apply(allGadgets+"/a", "me", "apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: a}\nspec: {text: 1e400}").want(200, `"text":"1e400"`) // as YAML 1.1
+	c.apply(allGadgets+"/a", "me", "apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: a}\nspec: {text: 1e400}").want(200, `"text":"1e400"`) // 1e400 is a string in YAML 1.1
 	c.call("PATCH", allGadgets+"/a", `{"spec":{"x":1e308,"y":-123456789012345678901234567890}}`, "Content-Type: "+mergeType).want(200, "1e308")
 }
 

@@ -156,8 +156,8 @@ func replaced(v, by document.Value) (all []document.Value) {
 	return all
 }
 
-// TestNoServerErrors sends mutations of valid objects of every kind with all verbs, and checks that the server never blames
-// itself: each response has a code below 500. CADASTRE_FUZZ=all sends all mutations instead of a sample.
+// TestNoServerErrors sends mutations of valid objects of every kind with all verbs, and checks that each response has a code
+// below 500. CADASTRE_FUZZ=all sends all mutations instead of a sample.
 func TestNoServerErrors(t *testing.T) {
 	c := start(t, Config{Log: slog.New(slog.DiscardHandler)})
 	random := rand.New(rand.NewPCG(1, 2))

@@ -56,7 +56,8 @@ func TestUnsetTwice(t *testing.T) {
 	}
 }
 
-// validObjects returns the valid objects of all built-in kinds with which the tests of validation start, and some with few fields.
+// validObjects returns the valid objects of all built-in kinds with which the tests of validation start, and some objects
+// with few fields.
 func validObjects(t *testing.T) (objects []document.Value) {
 	files, err := filepath.Glob("../api/builtin/testdata/validation/objects/*.yaml")
 	if err != nil {
@@ -88,7 +89,7 @@ type unsetTwice struct {
 	count    int
 }
 
-// run unsets the fields of the object. It returns false if the server rejects the object or changes it by itself.
+// run unsets the fields of the object. It returns false if the server rejects the object, or if a controller changes it.
 func (u *unsetTwice) run(t *testing.T) bool {
 	u.client = u.client.withT(t)
 	first := u.create(u.sample)
@@ -259,7 +260,7 @@ func withMarkerAt(v document.Value, p fieldset.Path) document.Value {
 	return document.NewList(items...)
 }
 
-// matches reports whether an item does not contradict the keys.
+// matches reports whether an item has no key with another value than in keys.
 func matches(item, keys document.Value) bool {
 	for name, value := range keys.Fields() {
 		if v := item.Get(name); !v.IsAbsent() && !document.Equal(v, value) {

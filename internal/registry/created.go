@@ -78,5 +78,5 @@ func (w *write) createdWithAdmission(ctx context.Context, live *loaded, doc docu
 	return w.created(live, admitted.With("metadata", sent))
 }
 
-// serverMetadata are the names of the metadata fields that only the server sets.
+// serverMetadata are the metadata fields that only the server sets.
 var serverMetadata = []string{"uid", "creationTimestamp", "generation", "resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds"}

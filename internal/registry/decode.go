@@ -20,8 +20,8 @@ import (
 // are decoded only when they are needed.
 var fieldSetPath = []string{"metadata", "managedFields", fastdoc.AnyItem, "fieldsV1"}
 
-// bodyLimits are the limits of request bodies. One stored number that clients cannot decode would break lists of the kind for all
-// clients. Stored objects are read without this limit.
+// bodyLimits are the limits of request bodies. They reject numbers that clients cannot decode, because one such number would
+// break lists of the kind for all clients. Stored objects are read without this limit.
 var bodyLimits = document.Limits{FiniteNumbers: true}
 
 // decoded is an object that a client sent, separated from its managedFields and resourceVersion.

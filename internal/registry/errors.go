@@ -42,8 +42,8 @@ func StoreError(err error) error {
 	}
 }
 
-// storeFailure is the 500 for an error of the store. The Status does not contain the error, which may name files; the server logs
-// the error. It does not wrap the error, so that the error cannot be mistaken for a conflict that is retried.
+// storeFailure is the 500 for an error of the store. The Status does not contain the error, which may name files; the server
+// logs the error. It does not wrap the error, so that a wrapped conflict is not retried.
 type storeFailure struct {
 	*apierrors.StatusError
 	cause error

@@ -18,14 +18,14 @@ type keyQueues struct {
 	queues map[string]*keyQueue
 }
 
-// keyQueue is the queue of one key. The writer at its head is writing; a channel in waiting is closed when its writer gets to the
-// head.
+// keyQueue is the queue of one key. The writer at the head is writing; a channel in waiting is closed when its writer becomes
+// the head.
 type keyQueue struct {
 	waiting []chan struct{}
 }
 
-// maxQueueTime is the maximum time that a writer waits in a queue. It ends the wait for a writer that cannot finish before this one,
-// because it calls a webhook that has sent the request of this writer.
+// maxQueueTime is the maximum time that a writer waits in a queue. It resolves deadlocks: the writer at the head may wait for
+// a webhook that itself waits for the response to a queued write.
 const maxQueueTime = 2 * time.Second
 
 // enter waits until the writer is at the head of the queue of key, and returns the function that the writer calls when it has
@@ -59,7 +59,8 @@ func (k *keyQueues) enter(ctx context.Context, key string, create bool, limit ti
 	return k.abandon(key, q, turn)
 }
 
-// abandon removes a waiting writer from its queue. If the writer got to the head meanwhile, abandon returns its function leave.
+// abandon removes a waiting writer from its queue. If the writer has become the head meanwhile, abandon returns the function
+// leave.
 func (k *keyQueues) abandon(key string, q *keyQueue, turn chan struct{}) (leave func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -71,7 +72,7 @@ func (k *keyQueues) abandon(key string, q *keyQueue, turn chan struct{}) (leave 
 	return nil
 }
 
-// leave lets the next writer of a key write, or removes the queue if no writer is waiting.
+// leave makes the next writer of a key the head, or removes the queue if no writer is waiting.
 func (k *keyQueues) leave(key string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -80,8 +80,8 @@ func (s *countingStore) Commit(ctx context.Context, writes ...storage.Write) (st
 	return s.Store.Commit(ctx, writes...)
 }
 
-// hotObject lets writers change a field each of one object in a store, and returns the number of commits, including those that lost
-// a race.
+// hotObject lets writers change a field each of one object in a store, and returns the number of commits, including commits
+// that failed with a conflict.
 func hotObject(t testing.TB, s *countingStore, writers, writes int) (commits int64) {
 	t.Helper()
 	o := openStore(t, s, Options{})

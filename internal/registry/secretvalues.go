@@ -20,8 +20,8 @@ const hiddenValues = "the values of Secrets are not shown"
 
 // A value of a Secret is found in a message by its first bytes, because messages truncate values.
 const (
-	minSecretBytes    = 4  // shorter values are not searched
-	maxSearchedSecret = 12 // bytes of a value that are searched
+	minSecretBytes    = 4  // values with fewer bytes are not searched
+	maxSearchedSecret = 12 // number of leading bytes of a value that are searched
 )
 
 // withoutSecretValues returns the error of a write without messages that contain a value of the Secret: of the live object,
@@ -100,7 +100,7 @@ func appendScalars(secrets []string, v document.Value) []string {
 	return secrets
 }
 
-// isEscaped reports whether messages may contain a character in another form.
+// isEscaped reports whether messages may contain a character as an escape sequence.
 func isEscaped(c rune) bool {
 	return c < ' ' || c > '~' || strings.ContainsRune(`"\'<>&`, c)
 }
@@ -118,7 +118,7 @@ func hidden(s metav1.Status) error {
 	shown := s.DeepCopy()
 	var fields []string
 	if shown.Details != nil {
-		shown.Details.Name = "" // may be the value
+		shown.Details.Name = "" // the name may be a value of the Secret
 		for i := range shown.Details.Causes {
 			cause := &shown.Details.Causes[i]
 			cause.Message = hiddenValues

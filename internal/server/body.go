@@ -112,7 +112,7 @@ func (q *request) readText() (string, error) {
 // bodyReadError returns the 400 for a body that could not be received, or the 429 for a body that does not fit in memory.
 func bodyReadError(err error) error {
 	if status := (*apierrors.StatusError)(nil); errors.As(err, &status) {
-		return err // of chargedBody
+		return err // the 429 of chargedBody
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
 }

@@ -20,31 +20,31 @@ type memoryBudget struct {
 
 	mu    sync.Mutex
 	used  int64
-	users map[string]int64 // by name of the user
+	users map[string]int64 // reserved bytes by user name
 }
 
-// smallReservation is the maximum size of a reservation for which a quarter of the budget is kept free, so that large bodies of
-// hostile clients do not stop ordinary writes.
+// smallReservation is the maximum size of a small reservation. A quarter of the budget is available to small reservations
+// only, so that large bodies of hostile clients do not block ordinary writes.
 const smallReservation = 256 << 10
 
 func newMemoryBudget(total int64) *memoryBudget {
 	return &memoryBudget{total: total, users: map[string]int64{}}
 }
 
-// reservation is the share of a request in a memoryBudget. Its methods are called by the goroutine of the request.
+// reservation is the part of a memoryBudget that a request uses. Its methods are called by the goroutine of the request.
 type reservation struct {
 	budget *memoryBudget
 	user   string
 	held   int64
 }
 
-// grow increases the reservation by n bytes. It returns a 429 if the budget is used up. A request that is alone, or the only one of
-// its user, can exceed the share.
+// grow increases the reservation by n bytes. It returns a 429 if the budget is exhausted. The only active request can exceed
+// the budget, the only active request of a user the share of the user.
 func (r *reservation) grow(n int64) error {
 	b := r.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all, own := b.used-r.held, b.users[r.user]-r.held // of other requests
+	all, own := b.used-r.held, b.users[r.user]-r.held // reservations of all other requests, and of other requests of the user
 	total := b.total
 	if r.held+n > smallReservation {
 		total -= total / 4
@@ -89,7 +89,7 @@ func userName(u user.Info) string {
 	return u.GetName()
 }
 
-// copiesOfBody is the number of bytes that reading one byte of a body needs at most: a growing buffer, and the text.
+// copiesOfBody is the maximum memory in bytes for reading one byte of a body: a growing buffer, and the text.
 const copiesOfBody = 3
 
 // chargedBody is a body whose bytes are reserved when they are read.
@@ -98,7 +98,7 @@ type chargedBody struct {
 	memory *reservation
 }
 
-// Read implements io.Reader. It returns a 429 if the budget is used up.
+// Read implements io.Reader. It returns a 429 if the budget is exhausted.
 func (c *chargedBody) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	if n > 0 {
@@ -119,10 +119,10 @@ func (q *request) reserveDecoding(e *encoding.Encoding, text string) error {
 
 // The memory of a write per byte and per value of its body, in bytes. TestDecodedBytes compares them with measurements.
 const (
-	bytesPerByte      = 8   // copies of the text: decoded, merged, encoded
-	bytesPerValue     = 150 // JSON: nodes of the documents of all stages, defaults, errors
-	bytesPerYAMLValue = 350 // also the nodes of the YAML parser
-	bytesPerBinary    = 60  // CBOR and protobuf, which need as little as one byte per value
+	bytesPerByte      = 8   // per byte: copies of the text when it is decoded, merged and encoded
+	bytesPerValue     = 150 // per value of JSON: nodes of documents, defaults, errors
+	bytesPerYAMLValue = 350 // per value of YAML: also the nodes of the YAML parser
+	bytesPerBinary    = 60  // per byte of CBOR and protobuf, in which a value can have a single byte
 )
 
 // decodedBytes estimates the memory in bytes that the stages of a write need for a body.

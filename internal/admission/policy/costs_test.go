@@ -49,11 +49,11 @@ func (o *kit) evaluations(kind string) (count int) {
 	return count
 }
 
-// TestDenialStopsExpensiveMutations checks that after a mutation has failed, further mutations are evaluated only as long as they
-// cost little, so that 480 expensive ones do not take a minute.
+// TestDenialStopsExpensiveMutations checks that after a mutation has failed, further mutations are evaluated only up to a low
+// total cost, so that 480 expensive mutations do not take a minute.
 func TestDenialStopsExpensiveMutations(t *testing.T) {
 	o := newKit(t)
-	o.put(Mutating, "", "p", expensiveMutations(nested(7))) // each exceeds the limit of one expression
+	o.put(Mutating, "", "p", expensiveMutations(nested(7))) // the cost of each expression exceeds its limit
 	o.manyParams(MutatingBindings, "")
 	err := o.Mutating().Admit(t.Context(), o.attributes("a"))
 	var status apierrors.APIStatus
@@ -70,8 +70,8 @@ func TestDenialStopsExpensiveMutations(t *testing.T) {
 	}
 }
 
-// TestMutationsShareABudget checks that a request is rejected if its mutations, which succeed one by one, cost too much together,
-// whatever the failurePolicy is.
+// TestMutationsShareABudget checks that a request is rejected, with every failurePolicy, if its mutations exceed the budget
+// in total but not individually.
 func TestMutationsShareABudget(t *testing.T) {
 	o := newKit(t)
 	o.put(Mutating, "", "p", strings.Replace(expensiveMutations(nested(3)), "failurePolicy: Fail", "failurePolicy: Ignore", 1))
@@ -124,8 +124,8 @@ func TestValidationsShareABudget(t *testing.T) {
 	}
 }
 
-// TestDenialStopsExpensiveValidations checks that after a denial, further parameter objects are evaluated only as long as they cost
-// little.
+// TestDenialStopsExpensiveValidations checks that after a denial, further parameter objects are evaluated only up to a low
+// total cost.
 func TestDenialStopsExpensiveValidations(t *testing.T) {
 	o := newKit(t)
 	o.put(Validating, "", "p", spec("paramKind: {apiVersion: v1, kind: ConfigMap}\n  validations: ["+strings.Repeat(fmt.Sprintf("{expression: '%s'},", nested(7)), 4)+"]"))

@@ -60,7 +60,7 @@ type mutationRun struct {
 	failures []failure
 	// succeeded reports whether a mutation was evaluated without an error, changed whether a mutation changed the object.
 	succeeded, changed bool
-	// stopped reports whether some invocations were not evaluated, because earlier ones reject the request and are expensive.
+	// stopped reports whether invocations were not evaluated because earlier invocations reject the request and are expensive.
 	stopped bool
 }
 
@@ -218,7 +218,7 @@ func (m *mutationRun) mutate(ctx context.Context, i invocation[*mutator], one *m
 		return false, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the object would have %d bytes after %s of policy %q, limit is %d",
 			size, one.path, i.policy.name, document.DefaultMaxBytes))
 	}
-	m.Costs.Spend(int64(size), 0) // the next expressions read the object in another form
+	m.Costs.Spend(int64(size), 0) // converting the changed object for the next expressions counts as cost
 	m.replace(i.version, after)
 	m.changed = true
 	return true, nil

@@ -9,21 +9,21 @@ import (
 // declaredType is the declarative validation of a struct: the part of kube-apiserver's validation that is generated from the
 // validation tags of Go types. Fields without effect are omitted; a struct without effective fields has no declaredType.
 type declaredType struct {
-	rules  []tagRule // rules are about several fields of the struct, such as unions.
+	rules  []tagRule // rules depend on several fields of the struct, such as unions.
 	fields []declaredField
 }
 
 // declaredField is the declarative validation of a field of a struct. Fields are in the order of the Go struct.
 type declaredField struct {
 	name     string
-	position int // position is that of the Field.
+	position int // position is the position of the Field.
 	typ      *Type
 	pointer  bool
-	// skipIfAbsent skips an absent field, because its tags do not demand anything of it.
+	// skipIfAbsent skips the field if it is absent, because its tags accept an absent value.
 	skipIfAbsent bool
-	// first are the rules that skip the rest of the field's validation, including that of values inside, if one of them fails.
+	// first are the rules that, if they fail, skip the rest of the field's validation, including nested values.
 	first, rest []tagRule
-	subfields   []declaredField // subfields are the fields of the value that tags of this field are about.
+	subfields   []declaredField // subfields are the fields of the value for which this field has subfield tags.
 	// nested validates the value, the items or the map values, if they are structs; nil if there is nothing to validate.
 	nested *declaredType
 	items  listMatch
@@ -35,8 +35,8 @@ type tagRule struct {
 	check tagCheck
 }
 
-// tagCheck validates a value as a tag demands, and adds its errors to c. It returns false if it has added an error, or if nothing
-// more of the field needs validation.
+// tagCheck validates a value by a tag, and adds the errors to c. It returns false if it has added an error, or if the rest of
+// the field's validation is skipped.
 type tagCheck func(c *checker, v revision) bool
 
 // tagLevel is the stability of a validation tag.
@@ -45,7 +45,7 @@ type tagLevel uint8
 const (
 	// tagStable marks tags without a level. Their errors are reported in addition to those of kind files.
 	tagStable tagLevel = iota
-	// tagBeta marks tags whose errors replace those of kind files with the same type, path and origin.
+	// tagBeta marks tags whose errors replace errors of kind files with equal type, path and origin.
 	tagBeta
 	// tagAlpha marks tags whose errors are not reported.
 	tagAlpha
@@ -73,7 +73,7 @@ const (
 	originZeroOrOne = "zeroOrOneOf"
 )
 
-// runDeclared adds the errors of the declarative validation of obj, and removes the errors that these replace.
+// runDeclared adds the errors of the declarative validation of obj, and removes the errors of kind files that they replace.
 func (c *checker) runDeclared(t *declaredType, obj, old document.Value) {
 	n := len(c.errs)
 	c.checkDeclared(t, revision{obj, old, c.updating})
@@ -119,7 +119,7 @@ func (c *checker) checkDeclared(t *declaredType, v revision) {
 }
 
 // checkDeclaredField validates v, the value of a field. An update that does not change the value has no errors, even if it is
-// invalid (ratcheting). Because few values have errors, values are compared only then.
+// invalid (ratcheting). Values are compared only if there are errors, which is rare.
 func (c *checker) checkDeclaredField(f *declaredField, v revision) {
 	if f.skipIfAbsent && v.value.IsAbsent() || c.isFull() {
 		return
@@ -199,13 +199,13 @@ func isDeclaredUnset(t *Type, pointer bool, v document.Value) bool {
 
 // listMatch correlates the items of a list with those of the list that an update replaces.
 type listMatch struct {
-	// keys are the fields that identify an item of a map list. whole is set for sets, whose items identify themselves. If neither
-	// is set, items are not correlated.
+	// keys are the fields that identify an item of a map list. whole is set for sets, whose items are identified by their value.
+	// If neither is set, items are not correlated.
 	keys  []string
 	whole bool
 }
 
-// each calls check with each item of v, a list with items of type elem, except the items that an update does not change.
+// each calls check with each item of v, a list with items of type elem, except items that the update does not change.
 func (m listMatch) each(c *checker, elem *Type, v revision, check func(item revision)) {
 	old := m.index(v.old)
 	for i := 0; i < v.value.Len() && !c.isFull(); i++ {
@@ -237,7 +237,7 @@ func (m listMatch) index(list document.Value) map[string]int {
 	return index
 }
 
-// key returns a string that equals the keys of other items if and only if the items have the same identity.
+// key returns a string that is equal for two items if and only if they have the same identity.
 func (m listMatch) key(item document.Value) string {
 	if m.whole {
 		return scalarText(item)

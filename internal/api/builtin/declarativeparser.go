@@ -100,7 +100,7 @@ func (d *declarations) of(t *Type) (*declaredType, error) {
 	if found, ok := d.compiled[t]; ok {
 		return found, nil
 	}
-	d.compiled[t] = nil // A struct inside itself is not validated. No tagged struct is.
+	d.compiled[t] = nil // stops the recursion; no tagged struct contains itself
 	declared := &declaredType{}
 	tags := d.tags[t.Name]
 	var err error
@@ -184,7 +184,8 @@ func (d *declarations) field(f *Field, tags []tag) (declared declaredField, hasE
 	return declared, hasEffect || declared.nested != nil, nil
 }
 
-// add compiles a tag of f. reports is false if the tag only skips the rest of the validation, or has no effect of its own.
+// add compiles a tag of f. reports is false if the tag cannot cause errors: it only skips the rest of the validation, or only
+// modifies other tags.
 func (d *declarations) add(f *declaredField, t tag) (reports bool, err error) {
 	if t.name == "subfield" {
 		return true, d.addSubfield(f, t)
@@ -234,7 +235,7 @@ func (d *declarations) addSubfield(f *declaredField, t tag) error {
 	return err
 }
 
-// matchOf returns how the items of the list with the given tags are correlated.
+// matchOf returns the listMatch for a list with the given tags.
 func matchOf(tags []tag) (m listMatch) {
 	for _, t := range tags {
 		switch {

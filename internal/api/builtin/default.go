@@ -54,8 +54,8 @@ type defaulter struct {
 	added int
 }
 
-// maxDefaultBytes is the size of the defaults, as JSON, that are added to one object. A Pod of a million empty containers would
-// become 40 times as large. An object to which no more defaults are added is too large to be stored.
+// maxDefaultBytes is the size of the defaults, as JSON, that are added to one object. A Pod of a million empty containers
+// would become 40 times as large. An object that reaches the limit is too large to be stored.
 const maxDefaultBytes = 4 << 20
 
 var defaulters = sync.Pool{New: func() any { return new(defaulter) }}

@@ -2,7 +2,8 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
-// withOrigin returns a check that runs f, with errors that errors of declarative validation with the same origin replace.
+// withOrigin returns a check that runs f and sets the origin of its errors, so that errors of declarative validation with
+// that origin replace them.
 func withOrigin(origin string, f func(c *checker, value, old document.Value)) func(c *checker, value, old document.Value) {
 	return func(c *checker, value, old document.Value) {
 		before := len(c.errs)

@@ -45,8 +45,8 @@ func (r *unsetRetainer) retainInValue(t *Type, topology *schema.Type, doc, live 
 	return doc
 }
 
-// retainInFields returns the struct doc with the unset fields of the struct live. It is a merge join of the fields of doc and
-// live, which are sorted by name.
+// retainInFields returns the struct doc with the fields of the struct live that have zero values. It is a merge join of the
+// fields of doc and live, which are sorted by name.
 func (r *unsetRetainer) retainInFields(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
 	change := r.b.Rebuild(doc)
 	i := 0
@@ -83,8 +83,8 @@ func topologyOf(m *schema.Map, name string) *schema.Type {
 	return t
 }
 
-// retainInValues returns the map doc, each of whose values has the unset fields of the value with the same key in live. Keys of
-// live that doc does not contain are not added, because the client has removed them.
+// retainInValues returns the map doc, in which each value has the zero-valued fields of the value with the same key in live.
+// Keys of live that doc does not contain are not added, because the client has removed them.
 func (r *unsetRetainer) retainInValues(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
 	change := r.b.Rebuild(doc)
 	for i := range doc.Len() {
@@ -94,9 +94,9 @@ func (r *unsetRetainer) retainInValues(t *Type, topology *schema.Map, doc, live 
 	return change.Finish()
 }
 
-// retainInItems returns the list doc, each of whose items has the unset fields of the matching item of live. In lists of type
-// map, items match by their keys. In other lists, items match by index if doc and live have equal lengths; otherwise no items
-// match.
+// retainInItems returns the list doc, in which each item has the zero-valued fields of the matching item of live. In lists of
+// type map, items match by their keys. In other lists, items match by index if doc and live have equal lengths; otherwise no
+// items match.
 func (r *unsetRetainer) retainInItems(t *Type, topology *schema.List, doc, live document.Value) document.Value {
 	keyed := topology != nil && topology.Relationship == schema.Keyed
 	if !keyed && doc.Len() != live.Len() {

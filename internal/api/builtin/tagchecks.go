@@ -49,8 +49,8 @@ func (d *declarations) tagFactories() map[string]tagFactory {
 	}
 }
 
-// otherTags are the tags that structRules and matchOf evaluate, and tags that have no check of their own: custom validation is part
-// of the kind files; customUnique and opaqueType turn other validation off.
+// otherTags are the tags without a check in tagFactories: tags that structRules and matchOf evaluate; custom validation,
+// which kind files contain; and customUnique and opaqueType, which disable other validation.
 var otherTags = []string{
 	"listMapKey", "customUnique", "opaqueType", "customValidation",
 	"item", "unionMember", "modeDiscriminator", "ifMode", "dependentRequired", "dependentForbidden",
@@ -90,7 +90,7 @@ func makeTagForbidden(f *declaredField, _ tag) (tagCheck, error) {
 	}, nil
 }
 
-// makeTagImmutable returns a check that rejects every update, because unchanged values are not validated.
+// makeTagImmutable returns a check that rejects every update; checkDeclaredField calls it only for changed values.
 func makeTagImmutable(*declaredField, tag) (tagCheck, error) {
 	return func(c *checker, _ revision) bool {
 		return !c.updating || c.failDeclared(field.Invalid(nil, nil, "field is immutable").WithOrigin(originImmutable))
@@ -251,7 +251,7 @@ func goValue(t *Type, v document.Value) any {
 	return errorValue(v)
 }
 
-// goJSON is the BadValue of a field.Error whose message shows a struct as encoding/json does.
+// goJSON is the BadValue of a field.Error whose message contains a struct as encoded by encoding/json.
 type goJSON struct {
 	t     *Type
 	value document.Value

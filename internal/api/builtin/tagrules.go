@@ -11,7 +11,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// structRules returns the rules of t, a struct, that depend on several of its fields, whose tags are given: unions and modes.
+// structRules returns the rules of t, a struct, that depend on several fields: unions and modes. tags are the tags of the
+// fields.
 func (d *declarations) structRules(t *Type, tags map[string][]tag) (rules []tagRule, err error) {
 	union, unionLevel := tagUnion{none: "must specify one of: ", several: "must specify exactly one of: ", origin: originUnion}, tagAlpha
 	for _, f := range inGoOrder(t) {

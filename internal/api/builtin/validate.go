@@ -196,7 +196,7 @@ func writeSteps(b *strings.Builder, steps []step) {
 // with a long list of supported values.
 const maxErrors = 10_000
 
-// isFull reports whether the object has maxErrors errors, so that the rest of it is not validated.
+// isFull reports whether the object has maxErrors errors. The rest of the object is then not validated.
 func (c *checker) isFull() bool { return len(c.errs) == maxErrors }
 
 // fail adds an error at the path that consists of the current path and the field names in below. It does nothing after
@@ -212,7 +212,8 @@ func (c *checker) invalid(bad any, detail string, below ...string) {
 	c.fail(field.ErrorTypeInvalid, bad, detail, below...)
 }
 
-// invalidBy is like invalid, for an error that an error of declarative validation with the same origin replaces.
+// invalidBy is like invalid, but sets the origin of the error, so that an error of declarative validation with that origin
+// replaces it.
 func (c *checker) invalidBy(origin string, bad any, detail string, below ...string) {
 	before := len(c.errs)
 	c.invalid(bad, detail, below...)

@@ -51,7 +51,7 @@ type pass struct {
 	lastError error
 }
 
-// chainKey identifies the entries that share a chain.
+// chainKey is the version and generation of the managed fields entries that share a chain.
 type chainKey struct {
 	version    string
 	generation int64

@@ -42,14 +42,14 @@ func (n *node) fillDefaults(v document.Value) document.Value {
 	return filled
 }
 
-// MaxDefaultBytes is the size of the defaults, as JSON, that are added to one object. A list of a million empty items can have a
-// large default in each of them. An object to which no more defaults are added is too large to be stored.
+// MaxDefaultBytes is the size of the defaults, as JSON, that are added to one object. The schema can have a large default for
+// each item of a list of a million empty items. An object that reaches the limit is too large to be stored.
 const MaxDefaultBytes = 8 << 20
 
 // filler is the state of one call of fillDefaults.
 type filler struct {
 	b    fastdoc.Builder
-	left int // what is left of MaxDefaultBytes
+	left int // the remaining part of MaxDefaultBytes
 }
 
 var fillers = sync.Pool{New: func() any { return new(filler) }}

@@ -32,7 +32,8 @@ func (x *index) recordChange(changed *role) {
 }
 
 // aggregate computes the rules of all aggregated ClusterRoles if a recorded change may affect them. It is called after every
-// batch of changes. It returns the names of roles that keep their stored rules because the budgets of aggregator do not suffice.
+// batch of changes. It returns the names of roles that retain their stored rules, because a budget of the aggregator is
+// exhausted.
 func (x *index) aggregate() (overBudget []string) {
 	if !x.needsAggregation {
 		return nil

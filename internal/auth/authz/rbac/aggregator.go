@@ -13,8 +13,8 @@ import (
 // The budgets of one computation of all aggregated ClusterRoles. They are far above the needs of real clusters, and bound the
 // time for which a hostile set of roles delays authorization, or the start of the server, to about a second.
 const (
-	maxSelections     = 5_000_000 // requirements of selectors that are compared with ClusterRoles
-	maxCollectedRules = 1_000_000 // rules that are added to aggregated ClusterRoles
+	maxSelections     = 5_000_000 // maximum number of comparisons of selector requirements with ClusterRoles
+	maxCollectedRules = 1_000_000 // maximum number of rules that are added to aggregated ClusterRoles
 )
 
 // aggregator computes the rules of aggregated ClusterRoles: those of all other roles that the selectors of the role match,
@@ -25,24 +25,24 @@ type aggregator struct {
 	candidates []*role // sorted by name
 	// byLabel has the candidates with a label, sorted by name, so that selectors of one value are not compared with all roles.
 	byLabel map[label][]*role
-	// selections and collected are what is left of the budgets.
+	// selections and collected are the remaining budgets of maxSelections and maxCollectedRules.
 	selections, collected int
 
 	visits     map[*role]*visit
-	open       []*visit // the visits whose component is not complete
-	components int      // number of complete components
+	open       []*visit // the visits whose strongly connected component is not complete
+	components int      // number of complete strongly connected components
 }
 
 type label struct{ key, value string }
 
-// visit is the state of an aggregated role.
+// visit is the state of an aggregated role in Tarjan's algorithm.
 type visit struct {
 	role     *role
 	selected []*role
 	// order counts visits; lowest is the lowest order of an open visit that is reachable.
 	order, lowest int
 	component     int      // number of the strongly connected component; 0 while the visit is open
-	keys          []string // keys of role.rules after the component is complete
+	keys          []string // keys of role.rules; set when the strongly connected component is complete
 	overBudget    bool
 }
 
@@ -60,7 +60,7 @@ func newAggregator(candidates []*role) *aggregator {
 	return a
 }
 
-// compute sets the rules of all aggregated candidates. It returns the names of those that keep their stored rules.
+// compute sets the rules of all aggregated candidates. It returns the names of roles that retain their stored rules.
 func (a *aggregator) compute() (overBudget []string) {
 	for _, c := range a.candidates {
 		if c.isAggregated {
@@ -98,7 +98,7 @@ func (a *aggregator) visit(r *role) *visit {
 }
 
 // selectedBy returns the roles that the selectors of a role match, in the order of the selectors and then of the names.
-// overBudget reports whether the budget did not suffice for all selectors.
+// overBudget reports whether the budget was exhausted before all selectors were compared.
 func (a *aggregator) selectedBy(r *role) (selected []*role, overBudget bool) {
 	seen := map[*role]bool{r: true}
 	for _, s := range r.selectors {
@@ -129,7 +129,7 @@ func (a *aggregator) candidatesOf(requirements labels.Requirements) []*role {
 	return a.candidates
 }
 
-// complete sets the rules of the roles of a component, which share them.
+// complete sets the rules that the roles of a strongly connected component share.
 func (a *aggregator) complete(component []*visit) {
 	slices.SortFunc(component, func(v, w *visit) int { return cmp.Compare(v.role.key.name, w.role.key.name) })
 	var (
@@ -145,7 +145,7 @@ func (a *aggregator) complete(component []*visit) {
 	seen := map[string]bool{}
 	for _, v := range component {
 		for _, from := range v.selected {
-			other := a.visits[from] // nil unless the role is aggregated
+			other := a.visits[from] // nil if the role from is not aggregated
 			if other != nil && other.component == v.component {
 				continue
 			}

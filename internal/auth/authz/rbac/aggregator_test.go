@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// graph returns an index in which the role with number i has a rule of its own if the function selects returns no numbers, and
-// otherwise aggregates the roles with these numbers.
+// graph returns an index in which role i aggregates the roles whose numbers selects returns. If selects returns none, role i
+// has a rule.
 func graph(t *testing.T, n int, selects func(i int) []int) *index {
 	t.Helper()
 	x := newIndex()
@@ -42,7 +42,7 @@ func TestAggregationIsLinear(t *testing.T) {
 	const n = 400
 	for name, selects := range map[string]func(i int) []int{
 		"all select each other": func(i int) []int { return []int{-1} },
-		"two successors": func(i int) []int { // has 2^(n/2) paths
+		"two successors": func(i int) []int { // the graph has 2^(n/2) paths
 			return []int{(i + 1) % n, (i + 2) % n}
 		},
 	} {
@@ -72,7 +72,7 @@ func TestAggregationIsLinear(t *testing.T) {
 	}
 }
 
-// TestAggregationBudget checks that roles for which the budgets do not suffice keep their stored rules, and are reported.
+// TestAggregationBudget checks that roles retain their stored rules, and are reported, if a budget is exhausted.
 func TestAggregationBudget(t *testing.T) {
 	selects := func(i int) []int {
 		if i < 2 {
