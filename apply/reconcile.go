@@ -95,7 +95,8 @@ func isDeduced(m *schema.Map) bool {
 // list has become atomic, a manager that owned a part becomes an owner of the whole; Apply and Update do this, too. Where an atomic map or
 // list has become granular, a manager that owned the whole becomes an owner of all its fields; this requires the former schema. If the keys
 // of a list changed, the field sets identify its items by the new keys; an item that the object lacks, because an unset marker removed it,
-// gets the new keys if their values are among its former keys and the defaults of the new keys, and otherwise keeps its former keys.
+// gets the new keys if their values are among its former keys and the defaults of the new keys and no other item has them, and otherwise keeps
+// its former keys.
 // Reconcile returns an [*EntryError] if a field set can't be decoded.
 func Reconcile(o Object, version string, before, now *schema.Type) (Object, error) {
 	entries := slices.Clone(o.Entries)
@@ -136,7 +137,7 @@ func expandSet(s fieldset.Set, doc document.Value, before, now *schema.Type) fie
 		default:
 			below = expandSet(below, value, oldType, newType)
 		}
-		if key, ok := rekeyedElement(e, value, before, now); ok {
+		if key, ok := rekeyedElement(e, value, doc, before, now); ok {
 			keyMark := b.Mark()
 			b.Push(key, member, below)
 			rekeyed = append(rekeyed, b.Set(keyMark))
@@ -152,8 +153,9 @@ func expandSet(s fieldset.Set, doc document.Value, before, now *schema.Type) fie
 }
 
 // rekeyedElement returns the path element of item with the keys of the new schema, now. ok is false if the keys of the
-// list did not change, or if item does not contain the new keys.
-func rekeyedElement(e fieldset.Element, item document.Value, before, now *schema.Type) (key fieldset.Element, ok bool) {
+// list did not change, if item does not contain the new keys, or if item is absent and list has another item with the new keys,
+// which must not appear as owned because the absence is.
+func rekeyedElement(e fieldset.Element, item, list document.Value, before, now *schema.Type) (key fieldset.Element, ok bool) {
 	switch {
 	case e.Kind() != fieldset.Key || !isListMap(before) || !isListMap(now) || sameKeys(before.List, now.List):
 		return e, false
@@ -164,10 +166,25 @@ func rekeyedElement(e fieldset.Element, item document.Value, before, now *schema
 		if !slices.ContainsFunc(now.List.Keys, isKnown) || slices.ContainsFunc(now.List.Keys, isMissing) {
 			return e, false
 		}
+		key, ok = elementOf(now.List, item)
+		return key, ok && !hasItem(now.List, list, key)
 	case item.Kind() != document.Map:
 		return e, false
 	}
 	return elementOf(now.List, item)
+}
+
+// hasItem reports whether a list contains an item with the path element e.
+func hasItem(l *schema.List, list document.Value, e fieldset.Element) bool {
+	if list.Kind() != document.List {
+		return false
+	}
+	for _, item := range list.Items() {
+		if found, ok := elementOf(l, item); ok && found == e {
+			return true
+		}
+	}
+	return false
 }
 
 func isListMap(t *schema.Type) bool { return t.List != nil && t.List.Relationship == schema.Keyed }

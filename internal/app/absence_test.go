@@ -38,7 +38,7 @@ func TestAbsencesAreNotLost(t *testing.T) {
 		h.run(t)
 	}
 	t.Logf("absences kept and lost, by rule: %v", rules)
-	for _, rule := range []string{"kept", "released", "set", "moved", "undeclared"} {
+	for _, rule := range []string{"kept", "released", "set", "moved", "undeclared", "followed", "met"} {
 		if *absenceHistories >= 25 && rules[rule] == 0 {
 			t.Errorf("no absence was %s, want the histories to contain some", rule)
 		}
@@ -75,7 +75,7 @@ func (h *absenceHistory) run(t *testing.T) {
 			t.Fatalf("seed %d, step %d: %s: status %d, but the object changed\nbefore %s\nafter %s", h.seed, step, h.request, code, before.text, after.text)
 		}
 		for absence := range before.absences {
-			rule := h.lossRule(absence, before.paths[absence.path], after)
+			rule := h.lossRule(absence, before, after)
 			if rule == "" {
 				t.Fatalf("seed %d, step %d: %s: %s lost its absence\nbefore %s\nafter %s", h.seed, step, h.request, absence, before.text, after.text)
 			}
@@ -103,8 +103,9 @@ func (h *absenceHistory) run(t *testing.T) {
 type absence struct{ manager, subresource, path string }
 
 // lossRule returns the rule by which the absence a was lost, "kept" if it was not lost, and "" if no rule permits the loss.
-func (h *absenceHistory) lossRule(a absence, path fieldset.Path, after state) string {
+func (h *absenceHistory) lossRule(a absence, before, after state) string {
 	_, kept := after.absences[a]
+	path := before.paths[a.path]
 	switch {
 	case kept:
 		return "kept"
@@ -112,6 +113,8 @@ func (h *absenceHistory) lossRule(a absence, path fieldset.Path, after state) st
 		return "released" // the manager has applied another configuration
 	case !ownership.ValueAt(after.doc, path).IsAbsent():
 		return "set" // the field has a value, from another manager or by default
+	case h.verb == "schema" && strings.HasPrefix(a.path, ".spec.items["):
+		return h.rekeyRule(a, before, after)
 	case strings.Contains(a.path, "].") && ownership.ValueAt(after.doc, itemOf(path)).IsAbsent():
 		return "item removed" // the list item around the field was removed
 	case strings.HasPrefix(a.path, ".spec.old") && h.verb == "apply" && after.owns(h.manager, a.path):
@@ -124,6 +127,29 @@ func (h *absenceHistory) lossRule(a absence, path fieldset.Path, after state) st
 		return "atomic" // the whole map is owned instead
 	}
 	return ""
+}
+
+// rekeyRule returns the rule by which a change of the list keys changed the absence a of an item or of a field in an item: "followed" if
+// it has the new keys, "met" if another item has these keys, whose fields the manager must not own because of the absence.
+func (h *absenceHistory) rekeyRule(a absence, before, after state) string {
+	now := a
+	now.path = strings.Replace(a.path, `,zone="y"`, "", 1)
+	zoned := now
+	zoned.path = strings.Replace(now.path, `"]`, `",zone="y"]`, 1)
+	if after.absences[now] || after.absences[zoned] {
+		return "followed"
+	}
+	for _, zone := range []string{"", `,zone="y"`} {
+		item := strings.Replace(now.path, `"]`, `"`+zone+`]`, 1)
+		if before.owns(a.manager, item) && !before.absences[absence{a.manager, a.subresource, item}] {
+			return "met" // the manager owned the other item already
+		}
+	}
+	path, err := fieldset.ParsePath(now.path)
+	if err != nil || h.zoned || ownership.ValueAt(after.doc, itemOf(path)).IsAbsent() || after.owns(a.manager, now.path) {
+		return ""
+	}
+	return "met"
 }
 
 // itemOf returns the path of the last list item in a path.
@@ -245,10 +271,10 @@ func (h *absenceHistory) step(t *testing.T) int {
 	case n < 80:
 		return h.send(t, "PATCH", version, "", h.choose(`{"spec":{"a":"m"}}`, `{"spec":{"a":null,"map":{"k1":5}}}`, `{"spec":{"items":[{"name":"a","value":9}]}}`,
 			`{"metadata":{"labels":{"l1":"m"}}}`, `{"spec":{"size":null}}`), mergeType)
-	case n < 86:
+	case n < 84:
 		return h.send(t, "PATCH", version, "", h.choose(`[{"op":"add","path":"/spec/b","value":"j"}]`, `[{"op":"remove","path":"/spec/a"}]`,
 			`[{"op":"add","path":"/spec/items","value":[{"name":"b","value":1}]}]`, `[{"op":"remove","path":"/spec/items"}]`), "application/json-patch+json")
-	case n < 90:
+	case n < 87:
 		return h.migrate(t)
 	}
 	return h.changeSchema(t)
@@ -288,14 +314,18 @@ func (h *absenceHistory) applyRandom(t *testing.T, version string) int {
 		add(`"map":{%s}`, h.fields("k1=1|2", "k2=1"))
 	}
 	var items []string
-	for _, name := range []string{"a", "b"} {
+	keys := []string{`"name":"a"`, `"name":"b"`}
+	if h.zoned {
+		keys = append(keys, `"name":"a","zone":"y"`, `"name":"b","zone":"y"`)
+	}
+	for _, key := range keys {
 		switch h.IntN(5) {
 		case 0:
-			items = append(items, fmt.Sprintf(`{"name":%q,"k8s_io__value":"unset"}`, name))
+			items = append(items, fmt.Sprintf(`{%s,"k8s_io__value":"unset"}`, key))
 		case 1:
-			items = append(items, fmt.Sprintf(`{"name":%q,"value":%d}`, name, h.IntN(2)))
+			items = append(items, fmt.Sprintf(`{%s,"value":%d}`, key, h.IntN(2)))
 		case 2:
-			items = append(items, fmt.Sprintf(`{"name":%q,"value":{"k8s_io__value":"unset"}}`, name))
+			items = append(items, fmt.Sprintf(`{%s,"value":{"k8s_io__value":"unset"}}`, key))
 		}
 	}
 	add(`"items":[%s]`, strings.Join(items, ","))
@@ -382,16 +412,32 @@ func (h *absenceHistory) migrate(t *testing.T) int {
 
 func (h *absenceHistory) changeSchema(t *testing.T) int {
 	h.verb = "schema"
-	switch h.IntN(4) {
-	case 0:
+	switch h.IntN(5) {
+	case 0, 1:
+		if h.zoned && h.hasDuplicateNames(t) {
+			return 404 // the object would be invalid without the key
+		}
 		h.zoned = !h.zoned
-	case 1:
+	case 2:
 		h.atomic = !h.atomic
 	default:
 		h.hasV1 = !h.hasV1
 	}
 	h.define(t, http.MethodPatch)
 	return 200
+}
+
+// hasDuplicateNames reports whether two items of the object differ only in their zones.
+func (h *absenceHistory) hasDuplicateNames(t *testing.T) bool {
+	names := map[string]bool{}
+	for _, item := range h.read(t).doc.Lookup("spec", "items").Items() {
+		name := item.Get("name").Text()
+		if names[name] {
+			return true
+		}
+		names[name] = true
+	}
+	return false
 }
 
 // define creates or changes the CRD, and waits until it is served and managedFields are migrated.

@@ -22,7 +22,7 @@ import (
 //
 // An entry of Server-Side Apply also owns fields that are absent because an unset marker removed them. They are treated like other
 // fields. An absence that the new schema cannot express is lost and reported: a field that the storage version does not declare,
-// or a list item whose former keys do not contain its new keys.
+// a list item whose former keys do not contain its new keys, or one whose new keys are those of another item of the object.
 
 // chain lists the topologies from the schema that a managed fields entry conforms to up to the current schema. It is
 // immutable and shared by all entries of the same version and generation.
