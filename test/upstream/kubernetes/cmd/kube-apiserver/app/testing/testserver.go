@@ -30,7 +30,7 @@ type TestServer struct {
 	TearDownFn   TearDownFunc
 }
 
-// ignoredFlags are flags that enable what Cadastre always enables: RBAC, and both kinds of admission policies.
+// ignoredFlags are accepted without effect: in Cadastre, RBAC and both kinds of admission policies are always enabled.
 var ignoredFlags = []string{"--enable-admission-plugins", "--authorization-mode=RBAC", "--anonymous-auth", "--disable-admission-plugins"}
 
 // StartTestServer starts a server with the flags of kube-apiserver. A flag that Cadastre does not have skips the test,
