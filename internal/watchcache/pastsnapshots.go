@@ -102,9 +102,9 @@ func (c *Cache) listPast(ctx context.Context, rc *resourceCache, m *matcher, q Q
 	if !ok {
 		return c.listHistory(ctx, rc, m, q)
 	}
-	list := m.list(rc, objects, q)
+	list, err := m.list(ctx, rc, objects, q)
 	list.Revision = revision
-	return list, nil
+	return list, err
 }
 
 // listHistory lists the objects at the revision of an Exactly query from the store's history. It returns ErrTooOld if that

@@ -92,7 +92,10 @@ func (c *Cache) List(ctx context.Context, q Query) (List, error) {
 	if err != nil {
 		return List{}, err
 	}
-	list := m.list(rc, objects, q)
+	list, err := m.list(ctx, rc, objects, q)
+	if err != nil {
+		return List{}, err
+	}
 	list.Revision = revision
 	if list.More {
 		rc.retainSnapshot(revision, objects)

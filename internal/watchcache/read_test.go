@@ -350,3 +350,19 @@ func TestObjectBecomesUnreadable(t *testing.T) {
 		t.Error("Get() = nil error, want an UnreadableError")
 	}
 }
+
+// TestListUntilDone checks that a list ends when its context ends, since comparing all objects with a selector can take long.
+func TestListUntilDone(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	for i := range 5 * doneInterval {
+		put(t, c, podKey("a", fmt.Sprint("p", i)), pod(fmt.Sprint("p", i), "web", "n1", 0))
+	}
+	for _, matches := range []bool{true, false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		compared := 0
+		_, err := c.List(ctx, Query{Selection: Selection{Kind: pods, Match: func(*Object) bool { compared++; cancel(); return matches }}})
+		if !errors.Is(err, context.Canceled) || compared > 2*prefetchBatch {
+			t.Errorf("List() until its context ends: compared %d objects, error %v, want at most %d and context.Canceled", compared, err, 2*prefetchBatch)
+		}
+	}
+}

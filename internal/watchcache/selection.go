@@ -1,6 +1,7 @@
 package watchcache
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -193,11 +194,12 @@ func (m *matcher) prefix(rc *resourceCache) string {
 	return rc.prefix() + m.namespace + "/"
 }
 
-// list returns the page of objects, a snapshot, that the query q requests; the caller sets the Revision of the List.
-func (m *matcher) list(rc *resourceCache, objects tree, q Query) List {
+// list returns the page of objects, a snapshot, that the query q requests; the caller sets the Revision of the List. It returns the
+// error of the context if that ends: comparing all objects with a selector of many requirements can take long.
+func (m *matcher) list(ctx context.Context, rc *resourceCache, objects tree, q Query) (List, error) {
 	var list List
 	if m.nothing {
-		return list
+		return list, nil
 	}
 	start, end := m.bounds(rc, q.After)
 	if m.name == "" && m.onlyNamespacedName {
@@ -208,7 +210,7 @@ func (m *matcher) list(rc *resourceCache, objects tree, q Query) List {
 			count = q.Limit
 		}
 		list.Objects = objects.slice(first, count)
-		return list
+		return list, nil
 	}
 	take := func(o *Object) bool {
 		if q.Limit > 0 && len(list.Objects) == q.Limit {
@@ -219,15 +221,30 @@ func (m *matcher) list(rc *resourceCache, objects tree, q Query) List {
 		return true
 	}
 	if m.match != nil {
-		m.filter(objects.between(start, end))(take)
-		return list
+		m.filter(untilDone(ctx, objects.between(start, end)))(take)
+		return list, ctx.Err()
 	}
-	for o := range objects.from(start) {
+	for o := range untilDone(ctx, objects.from(start)) {
 		if o.key >= end || m.mayMatch(o) && !take(o) {
 			break
 		}
 	}
-	return list
+	return list, ctx.Err()
+}
+
+// doneInterval is the number of objects after which a list checks its context.
+const doneInterval = 64
+
+// untilDone returns the objects until the context ends.
+func untilDone(ctx context.Context, objects iter.Seq[*Object]) iter.Seq[*Object] {
+	return func(yield func(*Object) bool) {
+		seen := 0
+		for o := range objects {
+			if seen++; seen%doneInterval == 0 && ctx.Err() != nil || !yield(o) {
+				return
+			}
+		}
+	}
 }
 
 // bounds returns the bounds of the selection's keys that are greater than after: start <= key < end.
