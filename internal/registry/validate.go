@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/apply"
@@ -49,7 +49,7 @@ func validateKeyName(name string) field.ErrorList {
 		return field.ErrorList{field.Invalid(at, name, `may not contain a zero byte`)}
 	}
 	var errs field.ErrorList
-	for _, problem := range path.IsValidPathSegmentName(name) {
+	for _, problem := range content.IsPathSegmentName(name) {
 		errs = append(errs, field.Invalid(at, name, problem))
 	}
 	return errs
