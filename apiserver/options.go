@@ -77,6 +77,9 @@ type Options struct {
 	// EventTTL is the time after which Events are deleted; 0 means an hour, as in Kubernetes, and a negative value means
 	// never.
 	EventTTL time.Duration
+	// ShutdownDelay is the time for which a server that stops still serves all requests, while its readiness check fails: load
+	// balancers need it to send requests to other servers.
+	ShutdownDelay time.Duration
 	// ShutdownTimeout is the maximum time that active requests have to finish when the server stops; 0 means 20 seconds.
 	ShutdownTimeout time.Duration
 	// Log receives the server's log; nil means slog.Default().
@@ -163,7 +166,7 @@ const (
 
 // config returns the configuration of the server, or an error if the options are invalid.
 func (o Options) config() (app.Config, error) {
-	for _, check := range []func() error{o.checkListener, o.checkDurations, o.checkGates, o.checkExtensions, o.Audit.Check} {
+	for _, check := range []func() error{o.checkListener, o.checkDurations, o.checkGates, o.checkExtensions, o.checkAudit} {
 		if err := check(); err != nil {
 			return app.Config{}, err
 		}
@@ -229,7 +232,7 @@ func (o Options) checkDurations() error {
 		name  string
 		value int64
 	}{
-		{"ShutdownTimeout", int64(o.ShutdownTimeout)}, {"Limits.RequestTimeout", int64(o.Limits.RequestTimeout)},
+		{"ShutdownDelay", int64(o.ShutdownDelay)}, {"ShutdownTimeout", int64(o.ShutdownTimeout)}, {"Limits.RequestTimeout", int64(o.Limits.RequestTimeout)},
 		{"Limits.MaxReadsInFlight", int64(o.Limits.MaxReadsInFlight)}, {"Limits.MaxWritesInFlight", int64(o.Limits.MaxWritesInFlight)},
 		{"Limits.MaxBodyBytes", o.Limits.MaxBodyBytes}, {"Limits.MemoryBudget", o.Limits.MemoryBudget}, {"Storage.QuotaBytes", o.Storage.QuotaBytes},
 		{"Storage.BackupInterval", int64(o.Storage.BackupInterval)}, {"Storage.BackupsToKeep", int64(o.Storage.BackupsToKeep)},
@@ -237,6 +240,14 @@ func (o Options) checkDurations() error {
 		if limit.value < 0 {
 			return fmt.Errorf("apiserver: Options.%s: expected a positive value, or 0 for the default, received %d; correct it", limit.name, limit.value)
 		}
+	}
+	return nil
+}
+
+// checkAudit returns an error if Audit is invalid.
+func (o Options) checkAudit() error {
+	if err := o.Audit.Check(); err != nil {
+		return fmt.Errorf("apiserver: Options.Audit: %w", err)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ const inProcessHost = "http://cadastre.in-process"
 // Server is a Kubernetes API server in this process. Its methods are safe for concurrent use.
 type Server struct {
 	config          app.Config
+	shutdownDelay   time.Duration
 	shutdownTimeout time.Duration
 
 	// ready is closed when the server serves requests; running is set before ready is closed. done is closed when Run
@@ -40,12 +41,13 @@ func New(options Options) (*Server, error) {
 		return nil, err
 	}
 	return &Server{
-		config: config, shutdownTimeout: cmp.Or(options.ShutdownTimeout, defaultShutdownTimeout),
+		config: config, shutdownDelay: options.ShutdownDelay, shutdownTimeout: cmp.Or(options.ShutdownTimeout, defaultShutdownTimeout),
 		ready: make(chan struct{}), done: make(chan struct{}),
 	}, nil
 }
 
-// Run starts the server, serves requests until the context ends, and stops the server: it rejects new requests, ends watches,
+// Run starts the server, serves requests until the context ends, and stops the server: it fails readiness
+// checks for Options.ShutdownDelay, rejects new requests, ends watches,
 // and waits at most Options.ShutdownTimeout for active requests. It returns nil if all requests finished, and an error if the
 // server could not start, if its listener failed, or if requests were aborted. When Run returns, the server has closed its
 // files and its listener, and has ended its goroutines. Run may be called only once.
@@ -75,6 +77,11 @@ func (s *Server) run(ctx context.Context) error {
 	close(s.ready)
 	select {
 	case <-ctx.Done():
+		running.FailReadiness()
+		select {
+		case <-time.After(s.shutdownDelay):
+		case err = <-running.Failed():
+		}
 	case err = <-running.Failed():
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.shutdownTimeout)

@@ -29,6 +29,8 @@ import (
 	"github.com/cadastre/cadastre/apiserver"
 	"github.com/cadastre/cadastre/apiserver/admission"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/audit"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
 // runningServer is a server that a test has started.
@@ -544,6 +546,40 @@ func TestRunLeavesNoGoroutines(t *testing.T) {
 	}
 }
 
+// TestShutdownDelay checks that a server that stops fails its readiness check first, and still serves requests and watches until the
+// delay has passed. Then watches end cleanly.
+func TestShutdownDelay(t *testing.T) {
+	t.Parallel()
+	s := run(t, apiserver.Options{ShutdownDelay: 2 * time.Second})
+	c := client(t, s.RESTConfig())
+	watch, err := c.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Stop()
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.stop() }()
+	check := func(path string) error {
+		return c.CoreV1().RESTClient().Get().AbsPath(path).Do(t.Context()).Error()
+	}
+	testwait.For(t, "the readiness check to fail", func() bool { return check("/readyz") != nil })
+	if err := check("/livez"); err != nil {
+		t.Errorf("/livez: %v, want nil", err)
+	}
+	if _, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("late"), metav1.CreateOptions{}); err != nil {
+		t.Errorf("create during the delay: %v, want nil", err)
+	}
+	if event := <-watch.ResultChan(); event.Type != "ADDED" {
+		t.Errorf("watch event = %v, want the creation during the delay", event)
+	}
+	for event := range watch.ResultChan() {
+		t.Errorf("watch event = %v, want the end of the watch", event)
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("Run() = %v, want nil", err)
+	}
+}
+
 // TestShutdownTimeout checks that Run returns after ShutdownTimeout although a request is still active.
 func TestShutdownTimeout(t *testing.T) {
 	t.Parallel()
@@ -629,6 +665,8 @@ func TestOptionErrors(t *testing.T) {
 		{apiserver.Options{Listener: listener, Address: ":0"}, `Options.Address: must be empty if Listener is set, received ":0"`},
 		{apiserver.Options{InProcess: true, TLS: apiserver.TLS{ClientCAFile: "x"}}, `Options.TLS: must be empty if InProcess is set`},
 		{apiserver.Options{TLS: apiserver.TLS{CertFile: "x"}}, `Options.TLS: expected CertFile and KeyFile, received CertFile "x" and KeyFile ""`},
+		{apiserver.Options{Audit: apiserver.AuditOptions{PolicyFile: "", Log: audit.LogOptions{Path: "-"}}}, `Options.Audit: --audit-policy-file: expected a file`},
+		{apiserver.Options{ShutdownDelay: -1}, `Options.ShutdownDelay: expected a positive value`},
 		{apiserver.Options{ShutdownTimeout: -1}, `Options.ShutdownTimeout: expected a positive value`},
 		{apiserver.Options{Limits: apiserver.Limits{MaxBodyBytes: -1}}, `Options.Limits.MaxBodyBytes: expected a positive value`},
 		{apiserver.Options{FeatureGates: map[string]bool{"Unknown": true}}, `Options.FeatureGates: expected ServerSideApplyUnsettingFields or ManagedFieldsOptOut, received "Unknown"`},

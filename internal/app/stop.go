@@ -14,6 +14,9 @@ import (
 // stopGrace is the additional time that Stop waits for the components of the server after its context is canceled.
 const stopGrace = time.Second
 
+// FailReadiness makes readiness checks fail, while the server serves all requests until Stop is called.
+func (s *Server) FailReadiness() { s.handler.FailReadiness() }
+
 // Stop ends watches, waits for active requests until ctx is canceled, and stops the server. If a component has not stopped
 // within stopGrace after the cancellation, Stop returns an error with its name, and the remaining components are stopped in
 // the background.

@@ -30,6 +30,7 @@ type serveFlags struct {
 	eventTTL                               time.Duration
 	memoryLimit                            string
 	storage                                storageFlags
+	shutdownDelay                          time.Duration
 	audit                                  apiserver.AuditOptions
 }
 
@@ -69,6 +70,7 @@ at any time.`,
 	flags.DurationVar(&f.eventTTL, "event-ttl", time.Hour, "The time to keep events after their last update. 0 keeps events forever.")
 	flags.StringVar(&f.memoryLimit, "memory-limit", "", "The `size` that the memory of the process should not exceed, such as 2Gi. The default is 75 % of the limit of the control group, if there is one. Half of it is for request bodies and what is decoded from them; requests beyond that receive 429.")
 	f.storage.bind(flags)
+	flags.DurationVar(&f.shutdownDelay, "shutdown-delay-duration", 0, "The time for which the server still serves requests after SIGTERM, while /readyz fails.")
 	f.audit = apiserver.DefaultAuditOptions()
 	bindAuditFlags(flags, &f.audit)
 	flags.StringVar(&f.logFormat, "log-format", "text", "The log format: `text|json`.")
@@ -113,6 +115,9 @@ func (f *serveFlags) check() error {
 	}
 	if f.eventTTL < 0 {
 		return fmt.Errorf("--event-ttl: expected a duration such as 1h, or 0, received %s", f.eventTTL)
+	}
+	if f.shutdownDelay < 0 {
+		return fmt.Errorf("--shutdown-delay-duration: expected a duration such as 10s, or 0, received %s", f.shutdownDelay)
 	}
 	if err := errors.Join(f.storage.check(), f.audit.Check()); err != nil {
 		return err
@@ -164,7 +169,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 		TLS:          apiserver.TLS{CertFile: f.certificate, KeyFile: f.keyFile, ClientCAFile: f.clientCA},
 		Limits:       apiserver.Limits{MemoryBudget: memory / 2},
 		FeatureGates: gates, DisableControllers: !f.controllers, EventTTL: f.eventTTL,
-		ShutdownTimeout: shutdownTimeout, TuneGC: true, Log: log,
+		ShutdownDelay: f.shutdownDelay, ShutdownTimeout: shutdownTimeout, TuneGC: true, Log: log,
 	}, func(s *apiserver.Server) error {
 		if err := s.WriteKubeconfig(f.kubeconfig); err != nil {
 			return err

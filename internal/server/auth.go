@@ -32,7 +32,7 @@ func (q *request) authenticate() error {
 	response, ok, err := q.h.Authenticator.AuthenticateRequest(q.r)
 	switch {
 	case err != nil:
-		q.h.Log.Debug("authentication failed", "address", q.r.RemoteAddr, "error", err)
+		q.h.Log.Warn("authentication failed", "address", q.r.RemoteAddr, "method", q.r.Method, "path", q.r.URL.Path, "error", err)
 		return q.unauthorized()
 	case ok:
 		q.user = response.User

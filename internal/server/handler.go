@@ -66,13 +66,15 @@ type Handler struct {
 	Options
 	// serveFiltered runs the filters and then dispatch.
 	serveFiltered handler
-	// draining is canceled when the server starts to stop, which ends watches and makes readiness checks fail.
-	draining context.Context
-	drain    context.CancelFunc
-	active   atomic.Int64 // number of active requests
-	writes   writeDeadlines
-	memory   *memoryBudget
-	backups  sync.Mutex // held while a backup is written
+	// isStopping is set when the server starts to stop, which makes readiness checks fail. draining is canceled when it stops to accept
+	// requests, which ends watches.
+	isStopping atomic.Bool
+	draining   context.Context
+	drain      context.CancelFunc
+	active     atomic.Int64 // number of active requests
+	writes     writeDeadlines
+	memory     *memoryBudget
+	backups    sync.Mutex // held while a backup is written
 }
 
 // NewHandler returns a Handler with the given options. Limits that are 0 get their defaults.
@@ -88,8 +90,15 @@ func NewHandler(options Options) *Handler {
 // ActiveRequests returns the number of active requests, including watches.
 func (h *Handler) ActiveRequests() int64 { return h.active.Load() }
 
+// FailReadiness makes readiness checks fail from now on, and changes nothing else: load balancers send new requests to other servers
+// while this one still serves them.
+func (h *Handler) FailReadiness() { h.isStopping.Store(true) }
+
 // Drain ends all watches, and makes readiness checks fail from now on.
-func (h *Handler) Drain() { h.drain() }
+func (h *Handler) Drain() {
+	h.FailReadiness()
+	h.drain()
+}
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -26,7 +26,7 @@ var checks = []check{
 	}},
 	{name: "commits", run: (*request).checkCommits},
 	{name: "shutdown", readinessOnly: true, run: func(q *request) error {
-		if q.h.draining.Err() != nil {
+		if q.h.isStopping.Load() {
 			return errors.New("the server is being stopped")
 		}
 		return nil
