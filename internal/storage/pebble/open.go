@@ -113,10 +113,10 @@ func Open(options Options) (*Store, error) {
 	s.fs.FS, s.fs.store = o.FileSystem, s
 	s.failure.init()
 	s.queue.init()
-	if _, err := readFormat(o); err != nil { // before the lock changes the folder
+	if err := o.FileSystem.MkdirAll(o.Folder, 0o700); err != nil {
 		return nil, fmt.Errorf("open the store in %s: %w", o.Folder, err)
 	}
-	if err := o.FileSystem.MkdirAll(o.Folder, 0o700); err != nil {
+	if _, err := readFormat(o); err != nil { // before the lock changes the folder
 		return nil, fmt.Errorf("open the store in %s: %w", o.Folder, err)
 	}
 	var err error
