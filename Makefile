@@ -243,6 +243,10 @@ bench-optout: ## measure responses without managedFields: bytes, CPU, memory, al
 bench-custom: ## compare the server with kube-apiserver on custom resources: 500 CRDs, apply, a watch during load on another kind; BENCH='-run custom/change' passes flags
 	$(GO) -C test/bench run ./cmd/custom $(BENCH)
 
+.PHONY: bench-policy
+bench-policy: ## measure what MutatingAdmissionPolicies add to an update, beside kube-apiserver; BENCH='-rounds 5' passes flags
+	$(GO) -C test/bench run ./cmd/policy $(BENCH)
+
 .PHONY: bench-embed
 bench-embed: ## measure what embedding the server adds to a program: size, and time to the first answered request
 	$(GO) test ./apiserver -run '^$$' -bench '^BenchmarkEmbedding$$' -benchtime 20x $(BENCH)

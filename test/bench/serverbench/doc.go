@@ -13,6 +13,7 @@
 //	load.go            concurrent clients and the measured window
 //	case.go            cases: get, list, apply, create, update
 //	watch.go           cost of watchers; initialevents.go, of starting a watch; frame.go, framing of events
+//	policies.go        MutatingAdmissionPolicies
 //	custom.go          custom resources; definitions.go, many CRDs
 //	underload.go       a watch on one kind during load on another
 //	managed.go         objects with several field managers; format.go, media type and managedFields of responses
