@@ -208,6 +208,10 @@ func TestMutatingPolicyDoesNotRename(t *testing.T) {
 	c := start(t, Config{})
 	c.addMutatingPolicy(mutatingPolicy("p", "", `Object{metadata: Object.metadata{name: "other"}}`))
 	c.call("POST", testMaps, mapBody("c", `{}`)).want(422, "metadata.name")
+	c.call("PATCH", testMaps+"/c?fieldManager=alice", mapBody("c", `{}`), "Content-Type: application/apply-patch+yaml").want(422, "metadata.name")
+	for _, name := range []string{"c", "other"} {
+		c.call("GET", testMaps+"/"+name, "").want(404)
+	}
 }
 
 // TestMutatingPolicyOfABinding checks that policies change the bodies of create requests to subresources.
