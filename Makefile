@@ -247,6 +247,10 @@ bench-custom: ## compare the server with kube-apiserver on custom resources: 500
 bench-policy: ## measure what MutatingAdmissionPolicies add to an update, beside kube-apiserver; BENCH='-rounds 5' passes flags
 	$(GO) -C test/bench run ./cmd/policy $(BENCH)
 
+.PHONY: bench-fairness
+bench-fairness: ## measure a polite user beside 1,000 hostile clients: slow bodies, unread lists, loops over OpenAPI; BENCH='-attacks openapi' passes flags
+	$(GO) -C test/bench run ./cmd/fairness $(BENCH)
+
 .PHONY: bench-embed
 bench-embed: ## measure what embedding the server adds to a program: size, and time to the first answered request
 	$(GO) test ./apiserver -run '^$$' -bench '^BenchmarkEmbedding$$' -benchtime 20x $(BENCH)

@@ -138,11 +138,13 @@ func (s Storage) schedule() backup.Schedule {
 // Limits bounds the resources that clients can use. A field with the value 0 means the default.
 type Limits struct {
 	// MaxReadsInFlight (default 400) and MaxWritesInFlight (default 200) are the maximum numbers of concurrent requests that
-	// read and write. Watches and requests of the group system:masters are not limited. The server responds to excess
-	// requests with 429.
+	// read and write. Priority and fairness distributes their sum among priority levels. Requests of the group system:masters
+	// are not limited. The server responds to excess requests with 429.
 	MaxReadsInFlight, MaxWritesInFlight int
+	// DisablePriorityAndFairness replaces priority and fairness by the two limits, without queues. Watches are not limited then.
+	DisablePriorityAndFairness bool
 	// RequestTimeout (default 1m) is the maximum duration of a request that is not a watch. It is also the maximum
-	// duration of receiving a request body, and of sending a response body.
+	// duration of receiving a request body.
 	RequestTimeout time.Duration
 	// MaxBodyBytes (default 3 MiB) is the maximum size of a request body.
 	MaxBodyBytes int64
@@ -181,10 +183,8 @@ func (o Options) config() (app.Config, error) {
 		TokenFile: o.TokenFile, ClientCAFile: o.TLS.ClientCAFile, CertFile: o.TLS.CertFile, KeyFile: o.TLS.KeyFile,
 		Unset: o.isEnabled(UnsettingFields), Drop: o.isEnabled(ManagedFieldsOptOut),
 		WithoutControllers: o.DisableControllers, EventLife: max(0, o.EventTTL), PaceGC: o.TuneGC,
-		Limits: server.Limits{
-			MaxReadOnlyInFlight: o.Limits.MaxReadsInFlight, MaxMutatingInFlight: o.Limits.MaxWritesInFlight,
-			RequestTimeout: o.Limits.RequestTimeout, MaxBodyBytes: o.Limits.MaxBodyBytes, MemoryBudget: o.Limits.MemoryBudget,
-		},
+		Limits:           server.Limits{RequestTimeout: o.Limits.RequestTimeout, MaxBodyBytes: o.Limits.MaxBodyBytes, MemoryBudget: o.Limits.MemoryBudget},
+		MaxReadsInFlight: o.Limits.MaxReadsInFlight, MaxWritesInFlight: o.Limits.MaxWritesInFlight, WithoutFairness: o.Limits.DisablePriorityAndFairness,
 		Log:       o.Log,
 		Admission: slices.Clone(o.Admission), Authenticators: slices.Clone(o.Authenticators),
 		TokenAuthenticators: slices.Clone(o.TokenAuthenticators), Authorizers: slices.Clone(o.Authorizers), Handlers: handlers,

@@ -694,7 +694,7 @@ func TestLimitsCountHandlers(t *testing.T) {
 	t.Parallel()
 	entered, release := make(chan struct{}), make(chan struct{})
 	s := run(t, apiserver.Options{
-		InProcess: true, Limits: apiserver.Limits{MaxReadsInFlight: 1},
+		InProcess: true, Limits: apiserver.Limits{MaxReadsInFlight: 1, DisablePriorityAndFairness: true},
 		Authorizers: []authorizer.Authorizer{authorizerFor("ann", authorizer.DecisionAllow)},
 		Handlers: map[string]http.Handler{"/hold": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 			entered <- struct{}{}

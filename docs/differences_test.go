@@ -141,12 +141,12 @@ func TestDifferenceNoCredentialsIsUnauthorized(t *testing.T) {
 	c.call("GET", "/readyz", "").want(200)
 }
 
-// Kubernetes: a new cluster contains 69 ClusterRoles, the service default/kubernetes, and FlowSchemas.
+// Kubernetes: a new cluster contains 69 ClusterRoles, and the service default/kubernetes.
 func TestDifferenceObjectsCreatedAtStart(t *testing.T) {
 	c := newClient(t)
 	for _, path := range []string{
 		"/api/v1/services?fieldSelector=metadata.name!=kubernetes", "/api/v1/configmaps",
-		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", "/apis/rbac.authorization.k8s.io/v1/roles",
+		"/apis/rbac.authorization.k8s.io/v1/roles",
 	} {
 		if items := c.call("GET", path, "").want(200).get("items"); items != "[]" {
 			t.Errorf("list of %s on a new server: got items %s, want none", path, items)

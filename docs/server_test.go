@@ -143,8 +143,9 @@ func TestNumbers(t *testing.T) {
 	manual := serverManual(t)
 	for _, n := range []struct{ says, file, code string }{
 		{"Request body | 3 MiB", "internal/server/limits.go", "l.MaxBodyBytes = 3 << 20"},
-		{"Read-only requests in flight | 400", "internal/server/limits.go", "l.MaxReadOnlyInFlight = 400"},
-		{"Mutating requests in flight | 200", "internal/server/limits.go", "l.MaxMutatingInFlight = 200"},
+		{"Seats of concurrent requests | 400 + 200", "internal/app/fairness.go", "defaultReadsInFlight = 400"},
+		{"Time until the first part of a body arrives | 10 seconds", "internal/server/limits.go", "l.ProgressTimeout = 10 * time.Second"},
+		{"Memory of responses that wait for their clients | 64 MiB", "internal/server/limits.go", "l.MaxStalledBytes = 64 << 20"},
 		{"Time of a request | 1 minute", "internal/server/limits.go", "l.RequestTimeout = time.Minute"},
 		{"Request headers | 1 MiB", "internal/server/listener.go", "maxHeaderBytes = 1 << 20"},
 		{"Time to send the headers | 10 seconds", "internal/server/listener.go", "readHeaderTimeout = 10 * time.Second"},

@@ -72,7 +72,11 @@ type Config struct {
 	// PaceGC tunes Go's garbage collector for a process that runs only this server.
 	PaceGC bool
 	Limits server.Limits
-	Log    *slog.Logger
+	// MaxReadsInFlight and MaxWritesInFlight are the maximum numbers of concurrent requests; 0 means the default. Their sum is the
+	// number of seats of priority and fairness. WithoutFairness replaces priority and fairness by the two limits.
+	MaxReadsInFlight, MaxWritesInFlight int
+	WithoutFairness                     bool
+	Log                                 *slog.Logger
 	// Admission are additional admission plugins, which run after the built-in plugins and before policies and webhooks.
 	Admission []admission.Plugin
 	// Authenticators and TokenAuthenticators are called after client certificates and static tokens were checked.
@@ -115,6 +119,7 @@ type Server struct {
 	listener  *server.Listener
 	inProcess *server.InProcess
 	admission *dynamicAdmission
+	fairness  *fairness
 	// running tracks the goroutines of controllers. stopControllers and stopDefinitions stop them.
 	running         goroutines
 	stopControllers context.CancelFunc
@@ -190,6 +195,9 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	s.running.Go("aggregation of ClusterRoles", func() { s.rbac.Aggregate(context.WithoutCancel(ctx), aggregate(objects)) })
+	if s.fairness, err = s.newFairness(ctx, objects, counted); err != nil {
+		return err
+	}
 	if err := s.startControllers(ctx, objects); err != nil {
 		return err
 	}
@@ -204,6 +212,7 @@ func (s *Server) start(ctx context.Context) error {
 		Authenticator: identity, Authorizer: s.authorizer, RBAC: s.rbac,
 		Admission: s.admission.informer, Audit: s.audit,
 		Reviewer: &rbac.Reviewer{Authorizer: s.authorizer, RBAC: s.rbac, Others: s.config.Authorizers, Tokens: identity},
+		Flow:     s.fairness.controller,
 		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
 		Handlers: s.config.Handlers,
 	})

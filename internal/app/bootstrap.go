@@ -65,6 +65,11 @@ func (s *Server) bootstrap(ctx context.Context, all *registry.Registry) error {
 		group.Go(func() error { return makeIfAbsent(ctx, all, "scheduling.k8s.io", "priorityclasses", body) })
 	}
 	group.Go(func() error { return makeNetwork(ctx, all) })
+	if !s.config.WithoutFairness {
+		if err := makeFairness(ctx, all, group.Go); err != nil {
+			return err
+		}
+	}
 	if err := group.Wait(); err != nil {
 		return err
 	}

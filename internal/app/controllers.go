@@ -42,8 +42,9 @@ func controllerUser(name string) *authn.User {
 // time of an event's last write from its managedFields.
 func (s *Server) startControllers(ctx context.Context, all *registry.Registry) error {
 	ctx, s.stopControllers = context.WithCancel(context.WithoutCancel(ctx))
-	own := &systemObjects{all: all, address: s.address(), interval: s.config.reconcileInterval}
+	own := &systemObjects{all: all, address: s.address(), interval: s.config.reconcileInterval, withoutFairness: s.config.WithoutFairness}
 	s.running.Go("system objects", func() { own.run(ctx) })
+	s.running.Go("priority and fairness", func() { s.fairness.controller.Run(ctx) })
 	if s.config.WithoutControllers {
 		return nil
 	}

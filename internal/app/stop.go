@@ -61,6 +61,7 @@ func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
 	if s.admission != nil {
 		stopping.stopPart("admission configurations", func() error { s.admission.close(); return nil })
 	}
+	stopping.stopPart("priority and fairness", func() error { s.fairness.close(); return nil })
 	stopping.waitForGroup(&s.running)
 	if s.cache != nil {
 		stopping.stopPart("watch cache", func() error { s.cache.Close(); return nil })

@@ -15,12 +15,14 @@ import (
 // defaultReconcileInterval is the default interval at which deleted system objects are recreated, as in kube-apiserver.
 const defaultReconcileInterval = time.Minute
 
-// systemObjects recreates deleted objects on which other objects depend: the system namespaces and the Service
-// default/kubernetes. As in kube-apiserver, it runs on every server, even if controllers are disabled.
+// systemObjects recreates deleted objects on which other objects depend: the system namespaces, the Service default/kubernetes,
+// and the objects of priority and fairness. As in kube-apiserver, it runs on every server, even if controllers are disabled.
 type systemObjects struct {
 	all      *registry.Registry
 	address  string
 	interval time.Duration
+	// withoutFairness disables the maintenance of the objects of priority and fairness.
+	withoutFairness bool
 }
 
 func (s *systemObjects) run(ctx context.Context) {
@@ -48,6 +50,17 @@ func (s *systemObjects) reconcile(ctx context.Context) {
 	}
 	if s.isMissing(ctx, watchcache.Key{Kind: "core/services", Namespace: "default", Name: "kubernetes"}) {
 		makeService(ctx, s.all, s.address)
+	}
+	if s.withoutFairness {
+		return
+	}
+	err := makeFairness(ctx, s.all, func(make func() error) {
+		if err := make(); err != nil && ctx.Err() == nil {
+			s.all.Log.Warn("restoring an object of priority and fairness failed", "error", err)
+		}
+	})
+	if err != nil && ctx.Err() == nil {
+		s.all.Log.Warn("listing the objects of priority and fairness failed", "error", err)
 	}
 }
 

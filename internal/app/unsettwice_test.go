@@ -23,7 +23,7 @@ import (
 // same configuration again is a no-op: when the applier creates the object, and when it unsets the field of an object that another
 // manager has created. The server, defaulting and admission set many of these fields again.
 func TestUnsetTwice(t *testing.T) {
-	c := start(t, Config{WithoutControllers: true})
+	c := start(t, Config{WithoutControllers: true, WithoutFairness: true})
 	c.call("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"high"},"value":7}`).want(201)
 	c.call("POST", "/api/v1/namespaces/default/limitranges", `{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"defaults"},"spec":{"limits":[
 		{"type":"Container","default":{"cpu":"300m"},"defaultRequest":{"cpu":"100m","memory":"1Mi"}}]}}`).want(201)

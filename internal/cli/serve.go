@@ -32,6 +32,8 @@ type serveFlags struct {
 	storage                                storageFlags
 	shutdownDelay                          time.Duration
 	audit                                  apiserver.AuditOptions
+	reads, writes                          int
+	fairness                               bool
 }
 
 func serveCommand() *cobra.Command {
@@ -73,6 +75,9 @@ at any time.`,
 	flags.DurationVar(&f.shutdownDelay, "shutdown-delay-duration", 0, "The time for which the server still serves requests after SIGTERM, while /readyz fails.")
 	f.audit = apiserver.DefaultAuditOptions()
 	bindAuditFlags(flags, &f.audit)
+	flags.IntVar(&f.reads, "max-requests-inflight", 400, "The maximum `number` of concurrent read-only requests. With priority and fairness only the sum with the next flag matters.")
+	flags.IntVar(&f.writes, "max-mutating-requests-inflight", 200, "The maximum `number` of concurrent mutating requests.")
+	flags.BoolVar(&f.fairness, "enable-priority-and-fairness", true, "Share the sum of the two limits among users by FlowSchemas and PriorityLevelConfigurations. If false, the two limits apply to all users together.")
 	flags.StringVar(&f.logFormat, "log-format", "text", "The log format: `text|json`.")
 	return command
 }
@@ -122,6 +127,12 @@ func (f *serveFlags) check() error {
 	if err := errors.Join(f.storage.check(), f.audit.Check()); err != nil {
 		return err
 	}
+	if f.reads <= 0 {
+		return fmt.Errorf("--max-requests-inflight: expected a positive number, received %d", f.reads)
+	}
+	if f.writes <= 0 {
+		return fmt.Errorf("--max-mutating-requests-inflight: expected a positive number, received %d", f.writes)
+	}
 	if f.kubeconfig == "" {
 		f.kubeconfig = filepath.Join(f.data, "kubeconfig")
 	}
@@ -167,8 +178,8 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	err = runServer(ctx, apiserver.Options{
 		Directory: f.data, Storage: f.storage.options, Audit: f.audit, Address: f.listen, TokenFile: f.tokens,
 		TLS:          apiserver.TLS{CertFile: f.certificate, KeyFile: f.keyFile, ClientCAFile: f.clientCA},
-		Limits:       apiserver.Limits{MemoryBudget: memory / 2},
 		FeatureGates: gates, DisableControllers: !f.controllers, EventTTL: f.eventTTL,
+		Limits:        apiserver.Limits{MaxReadsInFlight: f.reads, MaxWritesInFlight: f.writes, DisablePriorityAndFairness: !f.fairness, MemoryBudget: memory / 2},
 		ShutdownDelay: f.shutdownDelay, ShutdownTimeout: shutdownTimeout, TuneGC: true, Log: log,
 	}, func(s *apiserver.Server) error {
 		if err := s.WriteKubeconfig(f.kubeconfig); err != nil {

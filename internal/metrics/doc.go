@@ -13,8 +13,8 @@
 //
 // # Missing metrics
 //
-// The server does not have apiserver_current_inqueue_requests and the metrics of priority and fairness, audit and etcd, because
-// it does not have these features and a constant 0 would be misleading.
+// The server does not have the metrics of audit and etcd, because it does not have these features and a constant 0 would be
+// misleading.
 //
 // # Where to look
 //
@@ -23,7 +23,8 @@
 //	requestlabels.go  the labels of request metrics, such as verb and scope
 //	endpoint.go       requests: counts by status code, durations, sizes, long-running requests
 //	watchevents.go    watch events: counts and sizes
-//	inflight.go       the number of requests in flight
+//	inflight.go       the number of requests in flight and in queues
+//	flowcontrol.go    priority and fairness
 //	admission.go      admission webhooks and policies
 //	objects.go        the number of objects of each resource
 //	errorlog.go       TLS handshake errors, which are recognized in the log of net/http

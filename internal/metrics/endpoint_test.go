@@ -175,13 +175,13 @@ func requestParts(m *Metrics, e *Endpoint, w Watched) map[string]func() {
 		"codes":       func() { e.Done(404, 0, 0); e.Done(409, 0, 0) },
 		"LongRunning": func() { e.LongRunning(1); e.LongRunning(-1) },
 		"Deprecated":  func() { e.Deprecated("") },
-		"InFlight":    func() { m.ReadOnly.Enter(); m.ReadOnly.Leave() },
+		"InFlight":    func() { m.ReadOnly.Add(+1); m.ReadOnly.Add(-1) },
 		"Sent":        func() { w.Sent(2000) },
 		"Commit":      func() { m.Commit(Committed, time.Millisecond) },
 		"request": func() {
-			m.ReadOnly.Enter()
+			m.ReadOnly.Add(+1)
 			m.Endpoint(listing).Done(200, 3*time.Millisecond, 2000)
-			m.ReadOnly.Leave()
+			m.ReadOnly.Add(-1)
 		},
 	}
 }

@@ -64,6 +64,8 @@ type families struct {
 	mutations        *prometheus.CounterVec
 	mutationTimes    *prometheus.HistogramVec
 
+	flows flowFamilies
+
 	entries     *prometheus.CounterVec
 	dropped     *prometheus.CounterVec
 	unset       *prometheus.CounterVec
@@ -125,6 +127,8 @@ func newFamilies(registry *prometheus.Registry) families {
 			"Evaluations of the mutations of policies, by binding and type of error.", mutationLabels),
 		mutationTimes: r.histograms("apiserver_mutating_admission_policy_check_duration_seconds",
 			"Duration of the evaluation of a mutation of a policy.", mutationLabels, policyBuckets),
+
+		flows: newFlowFamilies(r),
 
 		entries: r.counters("cadastre_managed_fields_entries_total",
 			"Managed fields entries that were repaired, dropped, kept although they should have changed, or reduced because a changed schema lacks fields.", []string{"outcome"}),

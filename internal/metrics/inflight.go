@@ -22,24 +22,14 @@ type InFlight struct {
 // newInFlight returns a counter that takes the current time from now, which is time.Now except in tests.
 func newInFlight(now func() time.Time) *InFlight { return &InFlight{now: now} }
 
-// Enter counts a request that starts, and returns the number of requests in flight, including that request.
-func (f *InFlight) Enter() int {
+// Add adds change to the number of requests in flight: +1 when a request starts, -1 when it ends.
+func (f *InFlight) Add(change int) {
 	now := f.now().Unix()
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	f.advanceTo(now)
-	f.current++
+	f.current += change
 	f.peak = max(f.peak, f.current)
-	return f.current
-}
-
-// Leave subtracts a request that ends from the requests in flight.
-func (f *InFlight) Leave() {
-	now := f.now().Unix()
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	f.advanceTo(now)
-	f.current--
 }
 
 // Peak returns the maximum number of requests in flight during the last full second.
@@ -66,18 +56,25 @@ func (f *InFlight) advanceTo(unixSecond int64) {
 }
 
 // inFlightCollector is a Prometheus collector that reports the peaks of requests in flight on each scrape, by request_kind.
-type inFlightCollector struct{ kinds map[string]*InFlight }
+type inFlightCollector struct {
+	description *prometheus.Desc
+	kinds       map[string]*InFlight
+}
 
-// inFlightDescription describes the metric that inFlightCollector reports.
-var inFlightDescription = prometheus.NewDesc("apiserver_current_inflight_requests",
-	"Peak number of requests in flight in the last second, mutating or read-only.", []string{"request_kind"}, nil)
+// The metrics that inFlightCollector reports.
+var (
+	inFlightDescription = prometheus.NewDesc("apiserver_current_inflight_requests",
+		"Peak number of requests in flight in the last second, mutating or read-only.", []string{"request_kind"}, nil)
+	inQueueDescription = prometheus.NewDesc("apiserver_current_inqueue_requests",
+		"Peak number of requests in queues in the last second, mutating or read-only.", []string{"request_kind"}, nil)
+)
 
 // Describe implements prometheus.Collector.
-func (c inFlightCollector) Describe(out chan<- *prometheus.Desc) { out <- inFlightDescription }
+func (c inFlightCollector) Describe(out chan<- *prometheus.Desc) { out <- c.description }
 
 // Collect implements prometheus.Collector.
 func (c inFlightCollector) Collect(out chan<- prometheus.Metric) {
 	for kind, f := range c.kinds {
-		out <- prometheus.MustNewConstMetric(inFlightDescription, prometheus.GaugeValue, float64(f.Peak()), kind)
+		out <- prometheus.MustNewConstMetric(c.description, prometheus.GaugeValue, float64(f.Peak()), kind)
 	}
 }

@@ -22,25 +22,23 @@ func TestInFlight(t *testing.T) {
 			t.Errorf("%s: Peak() = %d, want %d", what, got, want)
 		}
 	}
-	for want := 1; want <= 3; want++ {
-		if got := f.Enter(); got != want {
-			t.Errorf("Enter() = %d, want %d", got, want)
-		}
+	for range 3 {
+		f.Add(+1)
 	}
-	f.Leave()
-	f.Leave()
+	f.Add(-1)
+	f.Add(-1)
 	expect("in the second of the requests", 0)
 	now = now.Add(time.Second)
 	expect("in the next second", 3)
 	expect("second call in the same second", 3)
 	now = now.Add(time.Second)
 	expect("while one request remains in flight", 1)
-	f.Enter()
-	f.Leave()
+	f.Add(+1)
+	f.Add(-1)
 	now = now.Add(10 * time.Second)
 	expect("after ten seconds without changes", 1)
 	now = now.Add(-time.Minute)
-	f.Leave()
+	f.Add(-1)
 	expect("after the clock was set back", 1)
 }
 
@@ -49,7 +47,7 @@ func TestInFlightScraped(t *testing.T) {
 	now := time.Unix(100, 0)
 	m := New()
 	m.Mutating.now = func() time.Time { return now }
-	m.Mutating.Enter()
+	m.Mutating.Add(+1)
 	now = now.Add(time.Second)
 	p := scrape(t, m)
 	p.expect(t, "apiserver_current_inflight_requests", `request_kind="mutating"`, 1)

@@ -15,6 +15,10 @@ import (
 type Metrics struct {
 	// ReadOnly and Mutating count the requests in flight, except long-running requests such as watches.
 	ReadOnly, Mutating *InFlight
+	// ReadOnlyInQueue and MutatingInQueue count the requests that wait in queues of priority and fairness.
+	ReadOnlyInQueue, MutatingInQueue *InFlight
+	// FlowControl records the metrics of priority and fairness.
+	FlowControl *FlowControl
 
 	registry *prometheus.Registry
 	families families
@@ -30,13 +34,19 @@ func New() *Metrics {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m := &Metrics{
-		ReadOnly:  newInFlight(time.Now),
-		Mutating:  newInFlight(time.Now),
-		registry:  registry,
-		families:  newFamilies(registry),
-		endpoints: map[Request]*Endpoint{},
+		ReadOnly:        newInFlight(time.Now),
+		Mutating:        newInFlight(time.Now),
+		ReadOnlyInQueue: newInFlight(time.Now),
+		MutatingInQueue: newInFlight(time.Now),
+		registry:        registry,
+		families:        newFamilies(registry),
+		endpoints:       map[Request]*Endpoint{},
 	}
-	registry.MustRegister(inFlightCollector{map[string]*InFlight{"readOnly": m.ReadOnly, "mutating": m.Mutating}})
+	m.FlowControl = newFlowControl(m)
+	registry.MustRegister(
+		inFlightCollector{inFlightDescription, map[string]*InFlight{"readOnly": m.ReadOnly, "mutating": m.Mutating}},
+		inFlightCollector{inQueueDescription, map[string]*InFlight{"readOnly": m.ReadOnlyInQueue, "mutating": m.MutatingInQueue}},
+	)
 	// Scrapes contain these counters with the value 0 from the start, so that rate() includes the first increment.
 	for i, result := range commitResults {
 		m.commits[i] = m.families.commits.WithLabelValues(result)

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 const backupPath = "/storage/backup"
 
 // backup streams a backup of the store. There is one backup at a time: further requests are rejected with 429. Each write has a
-// timeout of its own, so that a large store can be copied however long it takes, and a client that does not read is
+// timeout of its own (see progress), so that a large store can be copied however long it takes, and a client that does not read is
 // disconnected. If the backup fails after it has started, the response is aborted; a backup without its end is not valid.
 func (q *request) backup() error {
 	if q.r.Method != http.MethodGet {
@@ -29,10 +28,8 @@ func (q *request) backup() error {
 	defer q.h.backups.Unlock()
 	header := q.w.Header()
 	header["Content-Type"], header["Cache-Control"] = []string{backup.MediaType}, noCache
-	control := http.NewResponseController(&q.w)
-	_ = control.SetWriteDeadline(time.Time{}) // replaces the write timeout of the connection
-	w := timedWriter{&q.w, newIOTimeout(q.h.Limits.RequestTimeout, control.SetWriteDeadline)}
-	summary, err := backup.Write(q.r.Context(), q.h.Store, w)
+	_ = http.NewResponseController(&q.w).SetWriteDeadline(time.Time{}) // replaces the write timeout of the connection
+	summary, err := backup.Write(q.r.Context(), q.h.Store, &q.w)
 	if err == nil {
 		q.h.Log.Info("wrote a backup", "user", q.user.GetName(), "revision", summary.Revision, "items", summary.Items, "duration", time.Since(q.start))
 		return nil
@@ -45,17 +42,4 @@ func (q *request) backup() error {
 		q.h.Log.Warn("a backup failed", "user", q.user.GetName(), "error", err)
 	}
 	panic(http.ErrAbortHandler)
-}
-
-// timedWriter is a writer whose calls of Write have a timeout.
-type timedWriter struct {
-	w       io.Writer
-	timeout *ioTimeout
-}
-
-// Write implements io.Writer.
-func (t timedWriter) Write(p []byte) (int, error) {
-	t.timeout.start()
-	defer t.timeout.stop()
-	return t.w.Write(p)
 }

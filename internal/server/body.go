@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 	"unsafe"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -79,34 +80,69 @@ func (q *request) defaultBodyKind() schema.GroupVersionKind {
 }
 
 // maxPreallocatedBody is the maximum Content-Length, in bytes, for which memory is allocated before the body arrives.
-const maxPreallocatedBody = 256 << 10
+const maxPreallocatedBody = 32 << 10
 
-// readText reads the body without decoding it. It returns a 413 if the body exceeds Limits.MaxBodyBytes.
-func (q *request) readText() (string, error) {
-	limit := q.h.Limits.MaxBodyBytes
-	// The timeout also limits the time for reading and discarding a body that is too large.
-	timeout := newIOTimeout(q.h.Limits.RequestTimeout, http.NewResponseController(&q.w).SetReadDeadline)
-	timeout.start()
-	defer timeout.stop()
-	if q.r.ContentLength > limit {
-		return "", q.bodyTooLarge()
+// readText returns the body, which the filter receiveBody has read, or the error of receiveText.
+func (q *request) readText() (string, error) { return q.text, q.textErr }
+
+// receiveText reads the body. It returns a 413 if the body exceeds Limits.MaxBodyBytes, and a 400 if it arrives too slowly.
+func (q *request) receiveText() (string, error) {
+	n, limit := q.r.ContentLength, q.h.Limits.MaxBodyBytes
+	if n == 0 || q.r.Body == nil || q.r.Body == http.NoBody {
+		return "", nil
 	}
-	if n := q.r.ContentLength; n > 0 && n <= maxPreallocatedBody {
+	body := &bodyReader{q: q, progress: progress{setDeadline: http.NewResponseController(&q.w).SetReadDeadline}}
+	if n > limit {
+		return "", q.bodyTooLarge(body)
+	}
+	if n > 0 && n <= maxPreallocatedBody {
 		// net/http ensures that the body is no longer than its Content-Length.
 		b := make([]byte, n)
-		if _, err := io.ReadFull(q.r.Body, b); err != nil {
+		if err := body.fill(b); err != nil {
 			return "", bodyReadError(err)
 		}
 		return unsafe.String(unsafe.SliceData(b), len(b)), nil // the string shares the memory of b, which is not modified any more
 	}
-	b, err := io.ReadAll(io.LimitReader(q.r.Body, limit+1))
+	b, err := io.ReadAll(io.LimitReader(body, limit+1))
 	switch {
 	case err != nil:
 		return "", bodyReadError(err)
 	case int64(len(b)) > limit:
-		return "", q.bodyTooLarge()
+		return "", q.bodyTooLarge(body)
 	}
 	return string(b), nil
+}
+
+// bodyReader reads the body of a request. Reads fail if the body arrives more slowly than minBodyRate, or later than
+// Limits.RequestTimeout.
+type bodyReader struct {
+	q        *request
+	progress progress
+	received int64
+}
+
+// Read implements io.Reader.
+func (b *bodyReader) Read(p []byte) (int, error) {
+	b.progress.startUntil(b.timeLeft(0))
+	n, err := b.q.r.Body.Read(p)
+	_ = b.progress.stop(nil) // without seats, stop returns no error
+	b.received += int64(n)
+	return n, err
+}
+
+// fill reads len(p) bytes.
+func (b *bodyReader) fill(p []byte) error {
+	b.progress.startUntil(b.timeLeft(int64(len(p))))
+	_, err := io.ReadFull(b.q.r.Body, p)
+	_ = b.progress.stop(nil)
+	return err
+}
+
+// timeLeft returns the time that the client has for the next bytes.
+func (b *bodyReader) timeLeft(next int64) time.Duration {
+	limits := &b.q.h.Limits
+	allowed := limits.ProgressTimeout + time.Duration(b.received+next)*time.Second/minBodyRate
+	return time.Until(b.q.start.Add(min(allowed, limits.RequestTimeout)))
 }
 
 // bodyReadError returns the 400 for a body that could not be received, or the 429 for a body that does not fit in memory.
@@ -119,9 +155,9 @@ func bodyReadError(err error) error {
 
 // bodyTooLarge returns the 413 for a body that exceeds the limit. Before that it reads and discards at most twice the limit,
 // because a client may not read the response while it is still sending the body.
-func (q *request) bodyTooLarge() error {
+func (q *request) bodyTooLarge(body io.Reader) error {
 	limit := q.h.Limits.MaxBodyBytes
-	_, _ = io.CopyN(io.Discard, q.r.Body, 2*limit)
+	_, _ = io.CopyN(io.Discard, body, 2*limit)
 	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", limit))
 }
 

@@ -20,7 +20,9 @@
 //	handler.go         Handler, its options, and the dispatch to the handlers of verbs
 //	filters.go         the filters, in the order in which they run
 //	  auth.go            authentication and authorization
-//	  limits.go          limits of concurrency, duration and size
+//	  limits.go          limits of duration and size
+//	  fairness.go        priority and fairness: the seats of a request
+//	  progress.go        reads and writes that wait for the client
 //	  audit.go           audit events
 //	target.go          parsing of paths and verbs
 //	resource.go        lookup of the resource of a path, and the metrics of the request

@@ -29,7 +29,7 @@ func (q *request) findExtra() {
 // serveExtra calls the handler in q.extra with the user in the context of the request.
 func (q *request) serveExtra() error {
 	r := q.r.WithContext(apirequest.WithUser(q.r.Context(), q.user))
-	r.Body = http.MaxBytesReader(&q.w, r.Body, q.h.Limits.MaxBodyBytes)
+	r.Body = http.MaxBytesReader(&q.w, q.newGuardedBody(), q.h.Limits.MaxBodyBytes)
 	q.extra.ServeHTTP(extraWriter{&q.w}, r)
 	return nil
 }

@@ -31,9 +31,10 @@ var filters = []filter{
 	{"unread bodies", limitUnreadBody},
 	{"routing", route},
 	{"authentication", authenticate},
-	{"in-flight requests", limitInFlight},
 	{"authorization", authorize},
 	{"memory", limitMemory},
+	{"request body", receiveBody},
+	{"priority and fairness", enterLevel},
 }
 
 // chain returns a handler that runs the filters around the innermost handler.
@@ -91,21 +92,29 @@ func authenticate(q *request, next handler) error {
 	return next(q)
 }
 
-// limitInFlight returns a 429 if the maximum number of requests in flight is reached.
-func limitInFlight(q *request, next handler) error {
-	leave, err := q.enter()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	return next(q)
-}
-
 // authorize returns a 403 if the user may not make the request.
 func authorize(q *request, next handler) error {
 	if err := q.authorize(); err != nil {
 		return err
 	}
+	return next(q)
+}
+
+// receiveBody reads the body of a write before the request occupies seats, so that a slow client occupies none. An error is that of
+// the handler that uses the body.
+func receiveBody(q *request, next handler) error {
+	if q.target.isResource() && q.r.Method != http.MethodGet && q.r.Method != http.MethodHead {
+		q.text, q.textErr = q.receiveText()
+	}
+	return next(q)
+}
+
+// enterLevel waits for the seats of the request, and returns a 429 if it gets none.
+func enterLevel(q *request, next handler) error {
+	if err := q.enter(); err != nil {
+		return err
+	}
+	defer q.ticket.Release()
 	return next(q)
 }
 

@@ -22,6 +22,7 @@ import (
 	auditlog "github.com/cadastre/cadastre/internal/audit"
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 	"github.com/cadastre/cadastre/internal/discovery"
+	"github.com/cadastre/cadastre/internal/flowcontrol"
 	"github.com/cadastre/cadastre/internal/metrics"
 	"github.com/cadastre/cadastre/internal/registry"
 	"github.com/cadastre/cadastre/internal/storage"
@@ -47,7 +48,9 @@ type Options struct {
 	// the informer has observed the write. Admission is nil if the server supports neither webhooks nor policies.
 	Admission *informer.Informer
 	// Audit is the audit log; nil if there is none.
-	Audit   *auditlog.Auditor
+	Audit *auditlog.Auditor
+	// Flow admits requests by priority and fairness.
+	Flow    *flowcontrol.Controller
 	Metrics *metrics.Metrics
 	Log     *slog.Logger
 	Limits  Limits
@@ -75,12 +78,13 @@ type Handler struct {
 	writes     writeDeadlines
 	memory     *memoryBudget
 	backups    sync.Mutex // held while a backup is written
+	stalls     stalls
 }
 
 // NewHandler returns a Handler with the given options. Limits that are 0 get their defaults.
 func NewHandler(options Options) *Handler {
 	options.Limits = options.Limits.withDefaults()
-	h := &Handler{Options: options}
+	h := &Handler{Options: options, stalls: stalls{limit: options.Limits.MaxStalledBytes}}
 	h.memory = newMemoryBudget(options.Limits.MemoryBudget)
 	h.serveFiltered = chain(filters, (*request).dispatch)
 	h.draining, h.drain = context.WithCancel(context.Background())
@@ -148,6 +152,12 @@ type request struct {
 	user  user.Info
 	// access holds the result of the last call of the method attributes.
 	access rbac.Attributes
+	// flow describes the request for priority and fairness, and ticket holds its seats.
+	flow   flowcontrol.Request
+	ticket flowcontrol.Ticket
+	// text is the body of a write, textErr the error if it could not be received.
+	text    string
+	textErr error
 	// patchType is the media type of a patch, "" for other verbs.
 	patchType  types.PatchType
 	parameters url.Values   // the parsed query, nil before the first call of the method query

@@ -14,6 +14,7 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 	"github.com/cadastre/cadastre/internal/discovery"
+	"github.com/cadastre/cadastre/internal/flowcontrol"
 	"github.com/cadastre/cadastre/internal/metrics"
 	"github.com/cadastre/cadastre/internal/registry"
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
@@ -47,6 +48,7 @@ func newTestHandler(t testing.TB, plugins ...admission.Plugin) *Handler {
 		}),
 		Catalog: discovery.New(resources, discovery.Options{}), Authenticator: authn.NewAuthenticator(authn.AuthenticatorOptions{Tokens: tokens}),
 		Authorizer: authorizer, RBAC: authorizer,
+		Flow:    flowcontrol.New(flowcontrol.Options{Seats: 600, Metrics: counted.FlowControl, Log: log}),
 		Metrics: counted, Log: log,
 	})
 }

@@ -2,23 +2,20 @@ package server
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"time"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
 // Limits bounds the resources that requests can use. A field with the value 0 means the default.
 type Limits struct {
-	// MaxReadOnlyInFlight (default 400) and MaxMutatingInFlight (default 200) are the maximum numbers of concurrent requests,
-	// not counting watches.
-	MaxReadOnlyInFlight, MaxMutatingInFlight int
 	// RequestTimeout (default 1m) is the maximum duration of a request that is not a watch. It also limits the time for receiving
-	// a request body and the time for sending a response.
+	// a request body.
 	RequestTimeout time.Duration
+	// ProgressTimeout (default 10s) is the maximum time in which a client receives a piece of a response, and in which the first
+	// part of a body arrives. It is at most RequestTimeout.
+	ProgressTimeout time.Duration
+	// MaxStalledBytes (default 64 MiB) is the maximum memory of responses that wait for their clients.
+	MaxStalledBytes int
 	// MaxBodyBytes (default 3 MiB) is the maximum size of a request body.
 	MaxBodyBytes int64
 	// MemoryBudget (default 1 GiB) is the maximum memory in bytes of all request bodies together, and of the documents that are
@@ -28,14 +25,15 @@ type Limits struct {
 
 // withDefaults returns the limits with the defaults for fields that are 0.
 func (l Limits) withDefaults() Limits {
-	if l.MaxReadOnlyInFlight == 0 {
-		l.MaxReadOnlyInFlight = 400
-	}
-	if l.MaxMutatingInFlight == 0 {
-		l.MaxMutatingInFlight = 200
-	}
 	if l.RequestTimeout == 0 {
 		l.RequestTimeout = time.Minute
+	}
+	if l.ProgressTimeout == 0 {
+		l.ProgressTimeout = 10 * time.Second
+	}
+	l.ProgressTimeout = min(l.ProgressTimeout, l.RequestTimeout)
+	if l.MaxStalledBytes == 0 {
+		l.MaxStalledBytes = 64 << 20
 	}
 	if l.MaxBodyBytes == 0 {
 		l.MaxBodyBytes = 3 << 20
@@ -44,73 +42,6 @@ func (l Limits) withDefaults() Limits {
 		l.MemoryBudget = 1 << 30
 	}
 	return l
-}
-
-// enter counts the request as in flight until the caller calls leave, or returns a 429 if the limit is reached. Watches,
-// requests to paths that the server itself serves and that are not resources, and requests of the group system:masters are
-// neither counted nor limited.
-func (q *request) enter() (leave func(), err error) {
-	if q.target.verb == "watch" || !q.target.isResource() && q.extra == nil || authn.InGroup(q.user, authn.MastersGroup) {
-		return func() {}, nil
-	}
-	at, limit := q.h.Metrics.Mutating, q.h.Limits.MaxMutatingInFlight
-	if q.r.Method == http.MethodGet || q.r.Method == http.MethodHead {
-		at, limit = q.h.Metrics.ReadOnly, q.h.Limits.MaxReadOnlyInFlight
-	}
-	if at.Enter() > limit {
-		at.Leave()
-		return nil, apierrors.NewTooManyRequests("too many requests at once; try again in a second", 1)
-	}
-	return at.Leave, nil
-}
-
-// ioTimeout ends a read from or write to the connection that takes longer than a limit, by setting the deadline of the
-// connection to a time in the past. It does not set a deadline before the operation, because over HTTP/2 such a deadline would
-// end the request even between operations, and setting a deadline for each operation costs more than a timer.
-type ioTimeout struct {
-	limit       time.Duration
-	setDeadline func(time.Time) error
-	timer       *time.Timer
-
-	mu  sync.Mutex
-	end time.Time // the time at which the operation in progress times out, zero if there is no operation
-}
-
-// newIOTimeout returns a timeout for operations that may take at most limit. setDeadline sets the read or write deadline of
-// the connection.
-func newIOTimeout(limit time.Duration, setDeadline func(time.Time) error) *ioTimeout {
-	return &ioTimeout{limit: limit, setDeadline: setDeadline}
-}
-
-// start starts the timeout of an operation. The caller calls it before the operation, and stop after it.
-func (t *ioTimeout) start() {
-	t.mu.Lock()
-	t.end = time.Now().Add(t.limit)
-	t.mu.Unlock()
-	if t.timer == nil {
-		t.timer = time.AfterFunc(t.limit, t.expire)
-		return
-	}
-	t.timer.Reset(t.limit)
-}
-
-// stop ends the timeout of an operation that has ended.
-func (t *ioTimeout) stop() {
-	t.timer.Stop()
-	t.mu.Lock()
-	t.end = time.Time{}
-	t.mu.Unlock()
-}
-
-// expire is called by the timer. It ends the operation in progress if that has reached its timeout. The timer may fire late,
-// when its operation has ended, and the connection may already serve another request. Therefore expire checks that there is an
-// operation and that the timeout is not that of an earlier operation.
-func (t *ioTimeout) expire() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.end.IsZero() && !time.Now().Before(t.end) {
-		_ = t.setDeadline(time.Unix(0, 0))
-	}
 }
 
 // writeDeadlines creates the contexts of writes. Writes that start at about the same time share a context, because a timer for

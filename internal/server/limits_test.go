@@ -7,27 +7,6 @@ import (
 	"time"
 )
 
-// TestIOTimeout checks that a timer that fires sets the deadline only if the operation in progress has reached its timeout: not
-// without an operation, and not during a later operation that has time left.
-func TestIOTimeout(t *testing.T) {
-	deadlines := 0
-	timeout := newIOTimeout(time.Hour, func(time.Time) error { deadlines++; return nil })
-	timeout.start()
-	timeout.expire() // simulates a late timer of an earlier operation
-	timeout.stop()
-	timeout.expire()
-	if deadlines != 0 {
-		t.Errorf("expire() set %d deadlines although no operation has reached its timeout, want none", deadlines)
-	}
-	timeout.start()
-	timeout.end = time.Now()
-	timeout.expire()
-	if deadlines != 1 {
-		t.Errorf("expire() set %d deadlines for an operation that has reached its timeout, want one", deadlines)
-	}
-	timeout.stop()
-}
-
 // TestWriteDeadlines checks that writes that start at about the same time share a context, and that the context of a write does
 // not end before the timeout of that write.
 func TestWriteDeadlines(t *testing.T) {

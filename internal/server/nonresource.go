@@ -29,7 +29,7 @@ func (q *request) serveNonResource() error {
 		return nil
 	case path == backupPath:
 		return q.backup()
-	case q.h.Catalog.Serve(&q.w, q.r):
+	case q.h.Catalog.Serve(&q.w, q.r), q.h.Flow.ServeDebug(&q.w, q.r):
 		return nil
 	}
 	return q.pathNotFound()

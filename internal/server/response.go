@@ -1,6 +1,9 @@
 package server
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -13,11 +16,16 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// responseWriter records the status code and the size of the response.
+// responseWriter records the status code and the size of the response. While it is guarded, writes that wait for the client occupy
+// no seats, and fail if the client makes no progress.
 type responseWriter struct {
 	http.ResponseWriter
-	code  int
-	bytes int
+	code      int
+	bytes     int
+	isGuarded bool
+	progress  progress
+	// resume returns the context of the wait for seats after a write that has stalled.
+	resume func() (context.Context, context.CancelFunc)
 	// audit receives the status code and the body; nil unless the request is recorded in the audit log.
 	audit *auditRecord
 }
@@ -40,8 +48,30 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 	if w.audit != nil && w.audit.body != nil {
 		w.audit.body.Write(p)
 	}
+	if !w.isGuarded {
+		n, err := w.ResponseWriter.Write(p)
+		w.bytes += n
+		return n, err
+	}
+	n := 0
+	w.progress.bytes = len(p)
+	for {
+		written, err := w.writePiece(p[n:min(n+maxPiece, len(p))])
+		n += written
+		w.bytes += written
+		if err != nil || n == len(p) {
+			return n, err
+		}
+	}
+}
+
+// writePiece writes a part of the body under the guard of w.progress.
+func (w *responseWriter) writePiece(p []byte) (int, error) {
+	w.progress.start()
 	n, err := w.ResponseWriter.Write(p)
-	w.bytes += n
+	if failed := w.progress.stop(w.resume); err == nil {
+		err = failed
+	}
 	return n, err
 }
 
@@ -89,11 +119,18 @@ func (q *request) respond(code int, mediaType string, body []byte) error {
 		_ = w.Close() // an error means that the client has disconnected
 		return nil
 	}
+	q.endGuard() // only a short write remains
 	q.w.WriteHeader(code)
 	if q.r.Method != http.MethodHead {
 		_, _ = q.w.Write(body)
 	}
 	return nil
+}
+
+// endGuard gives the seats back before the end of the request. The rest of the response is not guarded.
+func (q *request) endGuard() {
+	q.ticket.Release()
+	q.w.isGuarded = false
 }
 
 var noCache = []string{"no-cache, private"}
@@ -157,7 +194,7 @@ var gzipWriters = sync.Pool{New: func() any {
 	if err != nil {
 		panic(err) // cannot happen, because the compression level is valid
 	}
-	return w
+	return &gzipBody{Writer: w, sent: bufio.NewWriterSize(nil, maxPiece)}
 }}
 
 // bodyWriter returns the writer of a body of at least size bytes, which the caller closes. The body is compressed if it is large
@@ -170,9 +207,10 @@ func (q *request) bodyWriter(size int) io.WriteCloser {
 	h["Content-Encoding"] = []string{"gzip"}
 	h.Add("Vary", "Accept-Encoding")
 	delete(h, "Content-Length")
-	w := gzipWriters.Get().(*gzip.Writer)
-	w.Reset(&q.w)
-	return gzipBody{w}
+	w := gzipWriters.Get().(*gzipBody)
+	w.sent.Reset(&q.w)
+	w.Reset(w.sent)
+	return w
 }
 
 // plainBody is a body without compression.
@@ -181,12 +219,16 @@ type plainBody struct{ http.ResponseWriter }
 // Close implements io.Closer.
 func (plainBody) Close() error { return nil }
 
-// gzipBody is a compressed body.
-type gzipBody struct{ *gzip.Writer }
+// gzipBody is a compressed body. It collects the output of the compression, which consists of short writes.
+type gzipBody struct {
+	*gzip.Writer
+	sent *bufio.Writer
+}
 
 // Close implements io.Closer.
-func (c gzipBody) Close() error {
-	err := c.Writer.Close()
-	gzipWriters.Put(c.Writer)
+func (c *gzipBody) Close() error {
+	err := errors.Join(c.Writer.Close(), c.sent.Flush())
+	c.sent.Reset(nil)
+	gzipWriters.Put(c)
 	return err
 }

@@ -52,7 +52,9 @@ func (q *request) watch() error {
 	defer context.AfterFunc(q.h.draining, cancel)()
 	defer q.kind.WriteGate.OnClose(cancel)()
 	s := &stream{q: q, endpoint: endpoint, events: events, control: http.NewResponseController(&q.w)}
-	s.timeout = newIOTimeout(q.h.Limits.RequestTimeout, s.control.SetWriteDeadline)
+	s.timeout = progress{limit: q.h.Limits.RequestTimeout, setDeadline: s.control.SetWriteDeadline, ticket: &q.ticket}
+	q.w.isGuarded = false // s.timeout guards the writes of a watch
+	defer q.countWatch(o.selection)()
 	s.watched = q.h.Metrics.Watched(q.target.group, q.target.version, q.target.resource)
 	q.metrics.LongRunning(+1)
 	defer q.metrics.LongRunning(-1)
@@ -96,7 +98,7 @@ type stream struct {
 	// that were sent.
 	initialEvents  int
 	inInitialState bool
-	timeout        *ioTimeout
+	timeout        progress
 	// objects is memory that writeEvents reuses for the objects of events.
 	objects []*watchcache.Object
 }
@@ -122,6 +124,9 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 	if err := s.startResponse(); err != nil {
 		return nil
 	}
+	if !s.inInitialState {
+		s.initialized()
+	}
 	for {
 		events, err := w.Next(ctx)
 		if err != nil {
@@ -135,6 +140,12 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 			return nil // the client has disconnected or is too slow, or the stream was aborted with an ERROR event
 		}
 	}
+}
+
+// initialized gives the seats of the watch back: from now on it sends events only.
+func (s *stream) initialized() {
+	s.q.ticket.Release()
+	s.timeout.ticket = nil
 }
 
 // reject responds to a watch that cannot start. For a revision that was compacted or does not exist yet, the stream consists of
@@ -156,13 +167,13 @@ func (s *stream) reject(err error) error {
 // timeout per write.
 func (s *stream) startResponse() error {
 	_ = s.control.SetWriteDeadline(time.Time{})
-	s.timeout.start()
-	defer s.timeout.stop()
 	h := s.q.w.Header()
 	h["Content-Type"] = []string{s.events.View().StreamType()}
 	h["Cache-Control"] = noCache
 	s.q.w.WriteHeader(http.StatusOK)
-	return s.control.Flush()
+	s.timeout.start()
+	err := s.control.Flush()
+	return s.endWrite(err)
 }
 
 // end sends a last bookmark when a watch ends by its timeout or by the shutdown of the server. A watch that ends because the
@@ -244,6 +255,7 @@ func (s *stream) append(b []byte, e watchcache.Event, object *watchcache.Object)
 		return s.appendBookmark(b, e)
 	case watchcache.InitialEnd:
 		s.inInitialState = false
+		s.initialized()
 		s.watched.Initial(s.initialEvents)
 		if !s.sendsInitialEvents || !s.bookmarks {
 			return b, nil
@@ -269,17 +281,24 @@ func (s *stream) appendBookmark(b []byte, e watchcache.Event) ([]byte, error) {
 // writeAndFlush writes encoded events and flushes the connection.
 func (s *stream) writeAndFlush(b []byte) error {
 	s.timeout.start()
-	defer s.timeout.stop()
-	if _, err := s.q.w.Write(b); err != nil {
-		return err
+	_, err := s.q.w.Write(b)
+	if err == nil {
+		err = s.control.Flush()
 	}
-	return s.control.Flush()
+	return s.endWrite(err)
 }
 
 // write writes encoded events to the connection without flushing it.
 func (s *stream) write(b []byte) error {
 	s.timeout.start()
-	defer s.timeout.stop()
 	_, err := s.q.w.Write(b)
+	return s.endWrite(err)
+}
+
+// endWrite ends the timeout of a write. It returns the error of the write or, if the write has stalled, of the wait for seats.
+func (s *stream) endWrite(err error) error {
+	if failed := s.timeout.stop(s.q.resumeContext); err == nil {
+		err = failed
+	}
 	return err
 }

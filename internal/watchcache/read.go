@@ -25,6 +25,27 @@ func (c *Cache) Count(kind string) int {
 	return rc.objects.root.count
 }
 
+// Size returns the current number of objects of the given resource, and their average size in bytes, estimated from a few of
+// them. The size is 0 if there are none.
+func (c *Cache) Size(kind string) (count, averageBytes int) {
+	rc, _ := c.lookup(kind)
+	rc.mu.RLock()
+	defer rc.mu.RUnlock()
+	n := rc.objects.root
+	if n == nil || n.count == 0 {
+		return 0, 0
+	}
+	count = n.count
+	for !n.isLeaf() {
+		n = n.children[len(n.children)/2]
+	}
+	bytes := 0
+	for _, o := range n.objects {
+		bytes += o.JSONSize()
+	}
+	return count, bytes / max(1, len(n.objects))
+}
+
 // Get returns the object with the given key. It returns storage.ErrNotFound if there is none, and an UnreadableError if the
 // stored value is not a valid object.
 func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) {

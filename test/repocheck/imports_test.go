@@ -20,6 +20,7 @@ var layers = []string{
 	"apiserver",
 	"internal/app",
 	"internal/server",
+	"internal/flowcontrol",
 	"internal/controllers",
 	"internal/registry",
 	"internal/admission",
