@@ -27,10 +27,10 @@ const (
 // withoutSecretValues returns the error of a write without messages that contain a value of the Secret: of the live object,
 // because a JSON patch can copy a value to a field whose validation shows it, or of the body. It keeps the code, the reason and the
 // fields. Clients and servers log errors, so values in errors would be readable in logs. Errors of other resources are returned
-// unchanged.
+// unchanged, and so are conflicts: they contain no values of Secrets, but names of field managers, which a value can equal.
 func (r *Registry) withoutSecretValues(ctx context.Context, request *Request, err error) error {
 	var status *apierrors.StatusError
-	if err == nil || !request.Endpoint.isSecret() || !errors.As(err, &status) {
+	if err == nil || !request.Endpoint.isSecret() || !errors.As(err, &status) || status.ErrStatus.Reason == metav1.StatusReasonConflict {
 		return err
 	}
 	var secrets []string
