@@ -156,7 +156,7 @@ func TestNumbers(t *testing.T) {
 		{"up to 20 seconds for the requests", "internal/cli/serve.go", "shutdownTimeout = 20 * time.Second"},
 		{"retained for ten minutes", "internal/storage/pebble/open.go", "o.HistoryAge = 10 * time.Minute"},
 		{"up to 1 GiB", "internal/storage/pebble/open.go", "o.HistoryBytes = 1 << 30"},
-		{"waited for up to 3 seconds", "internal/watchcache/open.go", "defaultFutureWait = 3 * time.Second"},
+		{"waits up to 3 seconds", "internal/watchcache/open.go", "defaultFutureWait = 3 * time.Second"},
 		{"valid for ten years", "internal/auth/authn/authority.go", "caLifetime = 10 * 365 * 24 * time.Hour"},
 		{"valid for a year", "internal/auth/authn/authority.go", "leafLifetime = 365 * 24 * time.Hour"},
 		{"addresses from 10.96.0.0/12", "internal/registry/service/strategy.go", `netip.MustParsePrefix("10.96.0.0/12")`},
