@@ -35,7 +35,10 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/go-openapi/swag/conv v0.27.1 // indirect
+require (
+	github.com/go-openapi/swag/conv v0.27.1 // indirect
+	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
+)
 
 require (
 	cel.dev/expr v0.25.1 // indirect
