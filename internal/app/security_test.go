@@ -245,15 +245,18 @@ func TestSecretsAreNotLogged(t *testing.T) {
 	}
 }
 
-// TestClientErrorsAreNotLogged checks that requests which fail with a client error are not logged.
+// TestClientErrorsAreNotLogged checks that requests which fail with a client error are not logged, except for refused credentials.
 func TestClientErrorsAreNotLogged(t *testing.T) {
 	var log bytes.Buffer
 	c := start(t, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	c.call("GET", configMaps+"/c?resourceVersion=99999999", "").want(504, "Too large resource version")
 	c.call("POST", configMaps, "{").want(400)
-	c.withToken("wrong").call("GET", configMaps, "").want(401)
 	if log.Len() > 0 {
 		t.Errorf("log after client errors =\n%s\nwant an empty log", &log)
+	}
+	c.withToken("wrong").call("GET", configMaps, "").want(401)
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "authentication failed") {
+		t.Errorf("log after a refused token =\n%s\nwant one line with authentication failed", got)
 	}
 }
 

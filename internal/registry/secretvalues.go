@@ -24,13 +24,19 @@ const (
 	maxSearchedSecret = 12 // number of leading bytes of a value that are searched
 )
 
+// isApplyConflict reports whether all causes of an error are conflicts with field managers.
+func isApplyConflict(status *metav1.Status) bool {
+	return status.Reason == metav1.StatusReasonConflict && status.Details != nil && len(status.Details.Causes) > 0 &&
+		!slices.ContainsFunc(status.Details.Causes, func(cause metav1.StatusCause) bool { return cause.Type != metav1.CauseTypeFieldManagerConflict })
+}
+
 // withoutSecretValues returns the error of a write without messages that contain a value of the Secret: of the live object,
 // because a JSON patch can copy a value to a field whose validation shows it, or of the body. It keeps the code, the reason and the
 // fields. Clients and servers log errors, so values in errors would be readable in logs. Errors of other resources are returned
-// unchanged, and so are conflicts: they contain no values of Secrets, but names of field managers, which a value can equal.
+// unchanged, and so are conflicts of apply: they contain no values of Secrets, but names of field managers, which a value can equal.
 func (r *Registry) withoutSecretValues(ctx context.Context, request *Request, err error) error {
 	var status *apierrors.StatusError
-	if err == nil || !request.Endpoint.isSecret() || !errors.As(err, &status) || status.ErrStatus.Reason == metav1.StatusReasonConflict {
+	if err == nil || !request.Endpoint.isSecret() || !errors.As(err, &status) || isApplyConflict(&status.ErrStatus) {
 		return err
 	}
 	var secrets []string
