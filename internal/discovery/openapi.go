@@ -140,7 +140,7 @@ const protoSuffix = " proto"
 // protoDocument3 converts a document from JSON to protobuf. The result has the ETag of jsonPage, because both have the same
 // URL, which contains the ETag.
 func protoDocument3(jsonPage *page) (*page, error) {
-	document, err := openapi_v3.ParseDocument(jsonPage.content())
+	document, err := openapi_v3.ParseDocument(*jsonPage.content())
 	if err != nil {
 		return nil, err
 	}
