@@ -188,7 +188,7 @@ var differences = []difference{
 	},
 	{
 		title:   "Absent fields of a removed list item are released",
-		applies: func(_ Step, a answer) bool { return a.code == 200 && keepsFieldsOfRemovedItem(a) },
+		applies: func(_ Step, a serverResponse) bool { return a.code == 200 && keepsFieldsOfRemovedItem(a) },
 		loosen:  withoutOwners, ends: true,
 	},
 	{

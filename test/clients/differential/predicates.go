@@ -155,7 +155,7 @@ func replicasIn(v document.Value) document.Value {
 }
 
 // keepsFieldsOfRemovedItem reports whether a managed fields entry lost a list item, but not all fields inside of it.
-func keepsFieldsOfRemovedItem(a answer) bool {
+func keepsFieldsOfRemovedItem(a serverResponse) bool {
 	after := parseOwners(a.owners)
 	for entry, fields := range parseOwners(a.ownersBefore) {
 		left := strings.Fields(after[entry])

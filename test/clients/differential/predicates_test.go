@@ -42,7 +42,7 @@ func TestKeepsFieldsOfRemovedItem(t *testing.T) {
 		"bob Apply apps/v1:\n  .a[name=\"y\"]\n":                                          false,
 		"alice Apply apps/v1:\n  .a[name=\"x\"].b.c\nbob Apply apps/v1: .a[name=\"y\"]\n": false,
 	} {
-		if got := keepsFieldsOfRemovedItem(answer{ownersBefore: before, owners: after}); got != want {
+		if got := keepsFieldsOfRemovedItem(serverResponse{ownersBefore: before, owners: after}); got != want {
 			t.Errorf("keepsFieldsOfRemovedItem() with owners %s = %t, want %t", after, got, want)
 		}
 	}

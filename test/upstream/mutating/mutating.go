@@ -1,3 +1,5 @@
+//lint:file-ignore U1000 Kubernetes' tests, which are compiled into this package, use these declarations
+
 // Package mutating replaces Kubernetes' package mutating: a Cadastre server evaluates the policies.
 package mutating
 

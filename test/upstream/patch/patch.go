@@ -1,3 +1,5 @@
+//lint:file-ignore U1000 Kubernetes' tests, which are compiled into this package, use these declarations
+
 // Package patch replaces Kubernetes' package patch: a Cadastre server evaluates the expressions of patchers.
 package patch
 
