@@ -321,6 +321,14 @@ func (w *configWalker) mergeItems(l *schema.List, live, config document.Value, i
 	case w.hasSameKeys(l, old, items):
 		return w.mergeAligned(l, old, config, items)
 	}
+	return w.mergeMatched(l, old, config, items)
+}
+
+// mergeMatched is the variant of mergeItems for lists whose items must be matched by key. It is a function of its own, because its
+// listMerger would make the frames of mergeItems large, which nest.
+//
+//go:noinline
+func (w *configWalker) mergeMatched(l *schema.List, old, config document.Value, items itemMark) document.Value {
 	z := listMerger{docs: &w.docs, live: old, config: config, matching: w.matchItems(l, old, config, items)}
 	z.mergeItem = func(j int, old, item document.Value) document.Value { return w.item(l, items, j, old, item) }
 	return z.merge()

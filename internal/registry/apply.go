@@ -100,17 +100,7 @@ func (w *write) mergeApply(ctx context.Context, live *loaded, config decoded) (m
 func (w *write) mergeConfiguration(ctx context.Context, live *loaded, config decoded) (m merged, err error) {
 	e := w.Endpoint
 	if e.isProjected() {
-		projection, engine := e.projection, e.engine
-		if w.hasMarkers(config.document) {
-			if projection, engine, err = projection.withMarkers(live.current.Document); err != nil {
-				return m, err
-			}
-		}
-		m, err = w.mergeProjected(live, projection, func(before apply.Object) (apply.Result, error) {
-			return engine.Apply(before, config.document, w.applyRequest())
-		})
-		m.resourceVersion = live.revision()
-		return m, err
+		return w.mergeProjectedConfiguration(live, config)
 	}
 	current, r := live.current, w.applyRequest()
 	if w.hasMarkers(config.document) {
@@ -124,7 +114,7 @@ func (w *write) mergeConfiguration(ctx context.Context, live *loaded, config dec
 			}
 		}
 	}
-	result, err := w.applyConfiguration(current, config.document, r)
+	result, err := w.applyConfiguration(current, config.document, &r)
 	if err != nil {
 		return m, w.engineError(err)
 	}
@@ -144,6 +134,24 @@ func (w *write) mergeConfiguration(ctx context.Context, live *loaded, config dec
 	m.object.Document = e.values.DropPruned(live.current.Document, m.object.Document, config.document, e.topology)
 	w.warnOfSiblings(m, config.document)
 	return m, nil
+}
+
+// mergeProjectedConfiguration is mergeConfiguration for the projection of a subresource. It is not inlined, so that other applies do
+// not need its stack frame; see growStack in package server.
+//
+//go:noinline
+func (w *write) mergeProjectedConfiguration(live *loaded, config decoded) (m merged, err error) {
+	projection, engine := w.Endpoint.projection, w.Endpoint.engine
+	if w.hasMarkers(config.document) {
+		if projection, engine, err = projection.withMarkers(live.current.Document); err != nil {
+			return m, err
+		}
+	}
+	m, err = w.mergeProjected(live, projection, func(before apply.Object) (apply.Result, error) {
+		return engine.Apply(before, config.document, w.applyRequest())
+	})
+	m.resourceVersion = live.revision()
+	return m, err
 }
 
 // checkNulls returns a 422 if the configuration of a custom resource contains nulls that its schema does not allow. A null is

@@ -24,17 +24,26 @@ import (
 // that the new configuration omits are removed (KEP-3517).
 
 // applyConfiguration applies a configuration to an object. With TakeOver, it first transfers the fields of client-side apply
-// to the applier. An object without managed fields gets its first entries by the apply; then the fields are transferred and
-// the configuration is applied a second time, as kubectl does.
-func (w *write) applyConfiguration(live apply.Object, config document.Value, r apply.Request) (apply.Result, error) {
+// to the applier.
+func (w *write) applyConfiguration(live apply.Object, config document.Value, r *apply.Request) (apply.Result, error) {
 	if w.TakeOver {
-		var err error
-		if live.Entries, err = w.takeOverEntries(live); err != nil {
-			return apply.Result{}, err
-		}
+		return w.applyTakingOver(live, config, r)
 	}
-	result, err := w.applyOnce(live, config, r)
-	if err != nil || !w.TakeOver || len(live.Entries) > 0 {
+	return w.applyOnce(live, config, r)
+}
+
+// applyTakingOver is applyConfiguration with TakeOver. An object without managed fields gets its first entries by the apply; then
+// the fields are transferred and the configuration is applied a second time, as kubectl does.
+//
+// It is not inlined, so that applies without TakeOver do not need its stack frame; see growStack in package server.
+//
+//go:noinline
+func (w *write) applyTakingOver(live apply.Object, config document.Value, r *apply.Request) (result apply.Result, err error) {
+	if live.Entries, err = w.takeOverEntries(live); err != nil {
+		return result, err
+	}
+	result, err = w.applyOnce(live, config, r)
+	if err != nil || len(live.Entries) > 0 {
 		return result, err
 	}
 	moved, err := ownership.TakeOver(result.Object, w.Manager)
@@ -44,13 +53,22 @@ func (w *write) applyConfiguration(live apply.Object, config document.Value, r a
 	return w.applyOnce(apply.Object{Document: result.Object.Document, Entries: moved.Entries}, config, r)
 }
 
-// applyOnce applies a configuration to an object once, without the transfer of TakeOver. For the field manager "kubectl" it
-// resolves conflicts about fields in the last-applied annotation, and updates the annotation.
-func (w *write) applyOnce(live apply.Object, config document.Value, r apply.Request) (apply.Result, error) {
-	result, err := w.Endpoint.engine.Apply(live, config, r)
-	if w.Manager != ownership.KubectlManager {
-		return result, err
+// applyOnce applies a configuration to an object once, without the transfer of TakeOver.
+func (w *write) applyOnce(live apply.Object, config document.Value, r *apply.Request) (apply.Result, error) {
+	if w.Manager == ownership.KubectlManager {
+		return w.applyAsKubectl(live, config, r)
 	}
+	return w.Endpoint.engine.Apply(live, config, *r)
+}
+
+// applyAsKubectl is applyOnce for the field manager "kubectl": it resolves conflicts about fields in the last-applied annotation,
+// and updates the annotation.
+//
+// It is not inlined, so that other applies do not need its stack frame; see growStack in package server.
+//
+//go:noinline
+func (w *write) applyAsKubectl(live apply.Object, config document.Value, r *apply.Request) (apply.Result, error) {
+	result, err := w.Endpoint.engine.Apply(live, config, *r)
 	var conflict *apply.ConflictError
 	if errors.As(err, &conflict) {
 		result, err = w.applyOverAnnotation(live, config, conflict, r)
@@ -86,7 +104,7 @@ func (w *write) takeOverEntries(live apply.Object) ([]apply.Entry, error) {
 
 // applyOverAnnotation applies a configuration with force if all conflicts are about fields in the last-applied annotation. If
 // there are conflicts about other fields, it returns a *apply.ConflictError with these conflicts.
-func (w *write) applyOverAnnotation(live apply.Object, config document.Value, conflict *apply.ConflictError, r apply.Request) (apply.Result, error) {
+func (w *write) applyOverAnnotation(live apply.Object, config document.Value, conflict *apply.ConflictError, r *apply.Request) (apply.Result, error) {
 	own, ok := w.lastApplied(live)
 	if !ok {
 		return apply.Result{}, conflict
@@ -104,8 +122,9 @@ func (w *write) applyOverAnnotation(live apply.Object, config document.Value, co
 	if len(others) > 0 {
 		return apply.Result{}, &apply.ConflictError{Manager: conflict.Manager, Conflicts: others}
 	}
-	r.Force = true
-	return w.Endpoint.engine.Apply(live, config, r)
+	forced := *r
+	forced.Force = true
+	return w.Endpoint.engine.Apply(live, config, forced)
 }
 
 // isUnsetDefault reports whether a conflict is about a default inside of a field or list item that an unset marker removes

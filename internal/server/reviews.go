@@ -38,7 +38,7 @@ func (q *request) review() error {
 	}
 	ctx, cancel := q.withTimeout()
 	defer cancel()
-	reviewed, err := q.h.Objects.Review(ctx, q.writeRequest(endpoint, body, o, registry.ExistenceAny))
+	reviewed, err := q.h.Objects.Review(ctx, q.writeRequest(endpoint, body, &o, registry.ExistenceAny))
 	if err != nil {
 		return err
 	}

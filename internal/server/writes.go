@@ -22,13 +22,13 @@ func (q *request) create() error {
 		return err
 	}
 	if q.target.subresource != "" || q.kind.ActsOn != "" {
-		return q.createSubresource(o)
+		return q.createSubresource(&o)
 	}
-	return q.write(o, q.h.Objects.Create)
+	return q.write(&o, q.h.Objects.Create)
 }
 
 // createSubresource handles POST to a subresource that acts on an object, such as a binding. The response is a Status.
-func (q *request) createSubresource(o writeOptions) error {
+func (q *request) createSubresource(o *writeOptions) error {
 	view, err := q.negotiate()
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (q *request) update() error {
 	if err != nil {
 		return err
 	}
-	return q.write(o, q.h.Objects.Update)
+	return q.write(&o, q.h.Objects.Update)
 }
 
 // patch handles PATCH.
@@ -76,14 +76,19 @@ func (q *request) patch() error {
 		return err
 	}
 	if q.isApply() {
-		return q.write(o, q.h.Objects.Apply)
+		return q.write(&o, q.h.Objects.Apply)
 	}
 	switch q.patchType {
 	case types.MergePatchType:
-		return q.write(o, q.newPatchFunc(registry.MergePatch))
+		return q.write(&o, q.newPatchFunc(registry.MergePatch))
 	case types.JSONPatchType:
-		return q.write(o, q.newPatchFunc(registry.JSONPatch))
+		return q.write(&o, q.newPatchFunc(registry.JSONPatch))
 	}
+	return q.strategicPatch(&o)
+}
+
+// strategicPatch handles a strategic merge patch. It returns a 415 for custom resources, and for unknown patch types.
+func (q *request) strategicPatch(o *writeOptions) error {
 	endpoint, err := q.endpoint()
 	if err != nil {
 		return err
@@ -112,7 +117,7 @@ func (q *request) newPatchFunc(patch registry.Patch) func(context.Context, *regi
 }
 
 // write reads the body, calls do with the registry request, and responds with the object.
-func (q *request) write(o writeOptions, do func(context.Context, *registry.Request) (registry.Result, error)) error {
+func (q *request) write(o *writeOptions, do func(context.Context, *registry.Request) (registry.Result, error)) error {
 	view, err := q.negotiate()
 	if err == nil {
 		err = view.FitsObject()
@@ -147,7 +152,7 @@ func (q *request) write(o writeOptions, do func(context.Context, *registry.Reque
 
 // writeCurrent calls do with the current definition of the resource. If the CustomResourceDefinition has changed since the
 // resource was looked up, it looks up the resource again and repeats the call.
-func (q *request) writeCurrent(ctx context.Context, body registry.Body, o writeOptions, precondition registry.Existence,
+func (q *request) writeCurrent(ctx context.Context, body registry.Body, o *writeOptions, precondition registry.Existence,
 	do func(context.Context, *registry.Request) (registry.Result, error)) (*registry.Endpoint, registry.Result, error) {
 	for {
 		endpoint, err := q.endpoint()
@@ -168,7 +173,7 @@ func (q *request) writeCurrent(ctx context.Context, body registry.Body, o writeO
 func (q *request) disconnected() <-chan struct{} { return q.r.Context().Done() }
 
 // writeRequest returns the registry request of a write.
-func (q *request) writeRequest(endpoint *registry.Endpoint, body registry.Body, o writeOptions, precondition registry.Existence) *registry.Request {
+func (q *request) writeRequest(endpoint *registry.Endpoint, body registry.Body, o *writeOptions, precondition registry.Existence) *registry.Request {
 	return &registry.Request{
 		Endpoint:        endpoint,
 		Namespace:       q.target.objectNamespace(q.kind),
