@@ -31,6 +31,9 @@ func (l coalescingListener) Accept() (net.Conn, error) {
 //	inWrite    reports whether the goroutine in send is in Write, which blocks until its data is sent
 //	scheduled  reports whether a goroutine was started to send the buffer and has not run yet
 //	expired    reports whether the write deadline has passed, after which Write fails but the buffer is still sent
+//	deadline   is the write deadline of the underlying connection, zero if there is none
+//	keeps      reports whether the write deadline was cleared, but the underlying connection keeps deadline
+//	written    reports whether Write was called since the write deadline was set
 //	closing    reports whether send must close the connection when the buffer is empty
 //	err        is the error of the first failed write to the connection, after which nothing is sent
 type coalescingConn struct {
@@ -44,6 +47,9 @@ type coalescingConn struct {
 	inWrite   bool
 	scheduled bool
 	expired   bool
+	deadline  time.Time
+	keeps     bool
+	written   bool
 	closing   bool
 	err       error
 }
@@ -55,6 +61,9 @@ const (
 	maxBufferBytes = 64 << 10
 	// lingerTime is the maximum time for sending the rest of the buffer after Close.
 	lingerTime = 5 * time.Second
+	// minKeptTime is the minimum time until a write deadline that the underlying connection keeps after it was cleared. If less time
+	// is left when a write starts, the deadline is cleared.
+	minKeptTime = writeByteTimeout / 3
 )
 
 // newCoalescingConn returns a connection that coalesces the writes to another connection.
@@ -68,6 +77,7 @@ func newCoalescingConn(conn net.Conn) *coalescingConn {
 func (c *coalescingConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.written = true
 	for c.writeError() == nil && c.sending && len(c.buffer)+len(p) > maxBufferBytes {
 		c.sent.Wait()
 	}
@@ -111,6 +121,7 @@ func (c *coalescingConn) sendScheduled() {
 // releases while it writes to the connection.
 func (c *coalescingConn) send(last []byte) {
 	c.sending = true
+	c.clearKept()
 	for c.err == nil && len(c.buffer)+len(last) > 0 {
 		now := c.buffer
 		c.buffer, c.spare = c.spare[:0], nil
@@ -142,15 +153,37 @@ func writeBoth(conn net.Conn, first, last []byte) (err error) {
 // SetWriteDeadline implements net.Conn. After a deadline in the past, Write fails, but the buffer is still sent within
 // lingerTime: crypto/tls sets such a deadline when it closes a connection, and assumes that the kernel has received all
 // earlier writes.
+//
+// HTTP/2 sets a deadline before each write to the connection, and clears it afterwards, which would take almost a tenth of the CPU
+// time of a get. Therefore a deadline is not set if the underlying connection already has one that leaves at least half of the time,
+// and a deadline that was used for a write is not cleared before it comes near. A write can time out after half of the time.
 func (c *coalescingConn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.expired = !t.IsZero() && !t.After(time.Now())
-	if c.expired && !c.inWrite {
-		t = time.Now().Add(lingerTime)
+	now := time.Now()
+	c.expired = !t.IsZero() && !t.After(now)
+	switch {
+	case c.expired && !c.inWrite:
+		t = now.Add(lingerTime)
 		c.sent.Broadcast()
+	case t.IsZero() && c.written:
+		c.keeps = !c.deadline.IsZero()
+		return nil
+	case !c.expired && !c.deadline.After(t) && c.deadline.Sub(now) >= t.Sub(now)/2 && !t.IsZero():
+		c.keeps, c.written = false, false
+		return nil
 	}
+	c.deadline, c.keeps, c.written = t, false, false
 	return c.Conn.SetWriteDeadline(t)
+}
+
+// clearKept clears the deadline of the underlying connection if the connection keeps it only because clearing was deferred, and it
+// is near. The caller holds the lock.
+func (c *coalescingConn) clearKept() {
+	if c.keeps && time.Until(c.deadline) < minKeptTime {
+		c.deadline, c.keeps = time.Time{}, false
+		_ = c.Conn.SetWriteDeadline(time.Time{}) // fails only if the connection is closed, which the write reports
+	}
 }
 
 // SetDeadline implements net.Conn.

@@ -205,3 +205,68 @@ func TestCoalescingReleasesMemory(t *testing.T) {
 	}
 	runtime.KeepAlive(g)
 }
+
+// deadlineConn is a connection that counts the calls of SetWriteDeadline.
+type deadlineConn struct {
+	net.Conn
+	calls int
+}
+
+func (c *deadlineConn) SetWriteDeadline(t time.Time) error {
+	c.calls++
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// TestCoalescingKeepsDeadline checks that a deadline that is set before each write and cleared after it reaches the underlying
+// connection once, and that writes succeed after the kept deadline has passed.
+func TestCoalescingKeepsDeadline(t *testing.T) {
+	here, there := newConnPair(t)
+	counted := &deadlineConn{Conn: here.Conn}
+	here.Conn = counted
+	write := func(timeout time.Duration) {
+		t.Helper()
+		if timeout > 0 {
+			if err := here.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := here.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		_ = there.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if _, err := there.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := here.SetWriteDeadline(time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 20 {
+		write(time.Minute)
+	}
+	if counted.calls != 1 {
+		t.Errorf("20 writes with a deadline set the deadline of the connection %d times, expected once", counted.calls)
+	}
+	write(30 * time.Millisecond) // sets an earlier deadline
+	if counted.calls != 2 {
+		t.Errorf("the connection received %d deadlines, expected 2", counted.calls)
+	}
+	passed := time.Now().Add(60 * time.Millisecond)
+	testwait.For(t, "the kept deadline to pass", func() bool { return time.Now().After(passed) })
+	write(0)
+}
+
+// TestCoalescingDeadlineOfIdleConnection checks that a deadline without a write is cleared at once.
+func TestCoalescingDeadlineOfIdleConnection(t *testing.T) {
+	here, _ := newConnPair(t)
+	counted := &deadlineConn{Conn: here.Conn}
+	here.Conn = counted
+	for _, deadline := range []time.Time{time.Now().Add(time.Minute), {}} {
+		if err := here.SetWriteDeadline(deadline); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if counted.calls != 2 || !here.deadline.IsZero() {
+		t.Errorf("the connection received %d deadlines, the last one %v; expected 2, the last one zero", counted.calls, here.deadline)
+	}
+}
