@@ -10,7 +10,7 @@ import (
 
 const (
 	// stallAfter is the time after which an operation on the connection counts as stalled: it waits for the client.
-	stallAfter = 20 * time.Millisecond
+	stallAfter = 2 * time.Millisecond
 	// maxPiece is the maximum size, in bytes, of one write to the connection, so that the time limit of a write is one of progress.
 	maxPiece = 64 << 10
 	// minBodyRate is the minimum rate, in bytes per second, at which a body must arrive after the first Limits.ProgressTimeout.

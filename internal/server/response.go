@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"strconv"
 	"sync"
 
@@ -22,6 +23,7 @@ type responseWriter struct {
 	http.ResponseWriter
 	code      int
 	bytes     int
+	unyielded int // the bytes written since the last yield
 	isGuarded bool
 	progress  progress
 	// resume returns the context of the wait for seats after a write that has stalled.
@@ -59,9 +61,19 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 		written, err := w.writePiece(p[n:min(n+maxPiece, len(p))])
 		n += written
 		w.bytes += written
+		w.yield(written)
 		if err != nil || n == len(p) {
 			return n, err
 		}
+	}
+}
+
+// yield lets other goroutines run after each maxPiece bytes of a response. Go preempts a goroutine only after 10 ms, and a small
+// request waits for several goroutines: without yield it would be slow beside a few long responses.
+func (w *responseWriter) yield(written int) {
+	if w.unyielded += written; w.unyielded >= maxPiece {
+		w.unyielded = 0
+		runtime.Gosched()
 	}
 }
 
