@@ -171,7 +171,7 @@ func (s *server) attack(ctx context.Context, o options, name string) (f figures,
 	if err != nil {
 		return f, err
 	}
-	hostile := exec.CommandContext(ctx, "nice", "-n", "19", self, "-hostile", name, "-address", strings.TrimPrefix(s.url, "https://"), "-ca", s.ca, "-clients", fmt.Sprint(o.clients))
+	hostile := exec.CommandContext(ctx, "chrt", "--idle", "0", self, "-hostile", name, "-address", strings.TrimPrefix(s.url, "https://"), "-ca", s.ca, "-clients", fmt.Sprint(o.clients))
 	hostile.Stderr = os.Stderr
 	out, err := hostile.StdoutPipe()
 	if err != nil {
