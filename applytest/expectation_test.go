@@ -62,7 +62,7 @@ func TestExpectations(t *testing.T) {
 		{"owner has a field more", shared, "owners", "alice Apply v1: .data.a\nbob Update v1 status: .data.b", "owners: bob Update v1 status: expected not to own .data, received an entry with these fields"},
 		{"owner of another subresource", shared, "owners", "alice Apply v1: .data.a\nbob Update v1: .data .data.b", "owners: bob Update v1: expected to own .data .data.b, received no such entry"},
 		{"owner too many", shared, "owners", "alice Apply v1: .data.a", "owners: bob Update v1 status: expected no such entry, received an entry with .data .data.b"},
-		{"nobody", shared, "owners", "nobody", "alice Apply v1: expected no such entry, received an entry with .data.a"},
+		{"no owners", shared, "owners", "none", "alice Apply v1: expected no such entry, received an entry with .data.a"},
 		{"owners in order", shared, "owners in order", "bob Update v1 status: .data .data.b\nalice Apply v1: .data.a", ""},
 		{"owners in another order", shared, "owners in order", "alice Apply v1: .data.a\nbob Update v1 status: .data .data.b", "owners in order: expected the order alice Apply v1, bob Update v1 status, received bob"},
 

@@ -12,7 +12,7 @@ import (
 )
 
 // noOwners is the text of the expectation that an object has no managedFields.
-const noOwners = "nobody"
+const noOwners = "none"
 
 // managedEntry is a managed fields entry of an object.
 type managedEntry struct {
