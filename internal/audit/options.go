@@ -16,7 +16,7 @@ import (
 
 // Options configures the audit log. The zero value disables it; Defaults returns kube-apiserver's defaults.
 type Options struct {
-	// PolicyFile is the file with the Policy of audit.k8s.io/v1. Without a policy nothing is recorded.
+	// PolicyFile is the file with the Policy of audit.k8s.io/v1. Without a policy no requests are recorded.
 	PolicyFile string
 	Log        LogOptions
 	Webhook    WebhookOptions
@@ -92,7 +92,7 @@ func (o Options) Enabled() bool {
 // Check returns an error if an option of an enabled backend is invalid. The errors name the flags of the command line.
 func (o Options) Check() error {
 	if o.PolicyFile == "" && (o.Log.Path != "" || o.Webhook.ConfigFile != "") {
-		return errors.New("--audit-policy-file: expected a file, received none; without a policy nothing would be recorded")
+		return errors.New("--audit-policy-file: expected a file, received none; without a policy no requests are recorded")
 	}
 	if o.Log.Path != "" {
 		if err := o.Log.check(); err != nil {
@@ -133,7 +133,7 @@ func (d Delivery) check(backend string) error {
 		return fmt.Errorf("--audit-%s-mode: expected one of %s, received %q", backend, strings.Join(Modes, ", "), d.Mode)
 	}
 	if d.Limits.MaxEventSize <= 0 || d.Limits.MaxBatchSize < d.Limits.MaxEventSize {
-		return fmt.Errorf("--audit-%s-truncate-max-batch-size, --audit-%s-truncate-max-event-size: expected positive sizes, that of batches not less than that of events, received %d and %d",
+		return fmt.Errorf("--audit-%s-truncate-max-batch-size, --audit-%s-truncate-max-event-size: expected positive sizes, and a batch size of at least the event size, received %d and %d",
 			backend, backend, d.Limits.MaxBatchSize, d.Limits.MaxEventSize)
 	}
 	if d.Mode != Batch {

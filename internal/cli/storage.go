@@ -27,7 +27,7 @@ func storageCommand() *cobra.Command {
 // storeFolder is the folder of the embedded store in a data directory.
 const storeFolder = "store"
 
-// defaultBump is the default of --bump-revision. It exceeds the number of commits that a server makes between two backups.
+// defaultBump is the default of --bump-revision. It is greater than the number of commits between two backups.
 const defaultBump = 1_000_000_000
 
 // oneFile returns an error unless args consist of the name of a file.
@@ -44,8 +44,8 @@ func storageBackupCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write all objects at one revision to a file, and verify it",
-		Long: `Write all objects at one revision to a file. The server keeps running and accepts writes. The file is complete and
-verified, or does not exist. It contains all Secrets, and only its owner can read it.
+		Long: `Write all objects at one revision to a file. The server keeps running and accepts writes. The file is created only when it
+is complete and verified. It contains all Secrets, and only its owner can read it.
 
 With --data, the store of a server that is not running is read directly.`,
 		Example: `  cadastre storage backup monday.backup
@@ -116,7 +116,7 @@ func storageRestoreCommand() *cobra.Command {
 		Use:   "restore FILE",
 		Short: "Create the store of a data directory from a backup",
 		Long: `Create the store of a data directory from a backup. The directory must contain no store: nothing is overwritten. The whole
-backup is verified, and the store gets its name when it is complete.
+backup is verified first, and the store is created completely or not at all.
 
 Objects keep their resourceVersions. The store continues at the revision of the backup plus --bump-revision, so that
 new resourceVersions are greater than all that clients have seen after the backup, and clients list again.`,
@@ -163,7 +163,7 @@ func storageCheckCommand() *cobra.Command {
 		Use:   "check [FILE]",
 		Short: "Verify a store, or a backup",
 		Long: `Verify the store of a server that is not running, or a backup: the checksums of all blocks, that the records of objects and
-those of the log agree, and that every object can be decoded and has the name under which it is stored. Nothing is changed.`,
+those of the log agree, and that every object can be decoded and has the name under which it is stored. The store is not changed.`,
 		Example: `  cadastre storage check --data /var/lib/cadastre
   cadastre storage check monday.backup`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -223,16 +223,16 @@ func printProblems(stdout io.Writer, name string, problems []string, more int) e
 	if _, err := io.WriteString(stdout, strings.Join(problems, "\n")+"\n"); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s: found %d problems; restore a backup, or read what is readable with cadastre storage salvage", name, len(problems)+more)
+	return fmt.Errorf("%s: found %d problems; restore a backup, or write the readable objects to a backup with cadastre storage salvage", name, len(problems)+more)
 }
 
 func storageSalvageCommand() *cobra.Command {
 	var data string
 	command := &cobra.Command{
 		Use:   "salvage FILE",
-		Short: "Write all objects that are readable in a damaged store to a backup",
-		Long: `Write all objects that are readable in a damaged store to a backup, for cadastre storage restore, and print what is lost, one
-line each. The store is read block by block and is not changed. The exit code is 1 if something is lost.`,
+		Short: "Write the readable objects of a damaged store to a backup",
+		Long: `Write the readable objects of a damaged store to a backup, for cadastre storage restore, and print each loss on a line. The
+store is read block by block and is not changed. The exit code is 1 if there are losses.`,
 		Example: `  cadastre storage salvage rest.backup --data /var/lib/cadastre`,
 		Args:    oneFile,
 		RunE: func(c *cobra.Command, args []string) error {

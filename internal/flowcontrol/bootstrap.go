@@ -39,8 +39,8 @@ type Change struct {
 
 // Reconcile returns the writes that create missing bootstrap objects and restore changed ones, as kube-apiserver does: the
 // mandatory objects are always restored; the suggested ones only if the annotation apf.kubernetes.io/autoupdate-spec is true or,
-// without that annotation, if their spec was never changed. Objects with the annotation that are no bootstrap objects any more
-// are deleted. The arguments are the stored objects.
+// without that annotation, if their spec was never changed. Objects with the annotation that are no longer bootstrap objects are
+// deleted. The arguments are the stored objects.
 func Reconcile(schemas []*flowcontrolv1.FlowSchema, levels []*flowcontrolv1.PriorityLevelConfiguration) []Change {
 	var changes []Change
 	wanted := slices.Concat(fcboot.SuggestedPriorityLevelConfigurations, fcboot.MandatoryPriorityLevelConfigurations)

@@ -17,7 +17,7 @@ const (
 // demand integrates the number of seats that a level could use over time.
 type demand struct{ seconds, sum, squares, peak float64 }
 
-// advance records that the demand had the value seats for a time.
+// advance records a demand of seats for elapsed seconds.
 func (d *demand) advance(elapsed, seats float64) {
 	d.seconds += elapsed
 	d.sum += elapsed * seats
@@ -25,11 +25,11 @@ func (d *demand) advance(elapsed, seats float64) {
 	d.peak = max(d.peak, seats)
 }
 
-// note records a demand that may last for no time.
+// note records a momentary demand, which can be the peak.
 func (d *demand) note(seats int) { d.peak = max(d.peak, float64(seats)) }
 
 // demandStats are the statistics of the demand in an adjustPeriod. smoothed follows an increase of the average plus the standard
-// deviation at once, and a decrease slowly. target is what the distribution aims at.
+// deviation at once, and a decrease slowly. target is the number of seats that the level would get if there were enough.
 type demandStats struct{ peak, average, deviation, smoothed, target float64 }
 
 // next returns the statistics after a period with the given demand.
@@ -45,7 +45,7 @@ func (s demandStats) next(d demand) demandStats {
 	return s
 }
 
-// share is the part of a level in a distribution of seats.
+// share is a level in a distribution of seats, with its bounds and its target.
 type share struct {
 	level                *level
 	lower, upper, target float64
@@ -62,9 +62,9 @@ func adjust(levels []*level) (fraction float64) {
 	available := float64(total)
 	for _, l := range levels {
 		l.lock()
-		l.lastSeen = l.lastSeen.next(l.demand)
+		l.stats = l.stats.next(l.demand)
 		l.demand = demand{peak: float64(l.seatsInUse + l.waitingSeats)}
-		stats := &l.lastSeen
+		stats := &l.stats
 		if l.config.exempt {
 			stats.target = max(float64(l.lower), stats.peak)
 			available -= stats.target

@@ -45,12 +45,12 @@ type Controller struct {
 	active   atomic.Pointer[configuration]
 	dropped  sync.Map // from the name of a level to *rejections
 
-	mu       sync.Mutex // guards the fields below and the digest of objects
+	mu       sync.Mutex // guards the fields below, and serializes digest
 	levels   map[string]*level
 	schemas  []*flowcontrolv1.FlowSchema
 	settings []*flowcontrolv1.PriorityLevelConfiguration
 	fraction float64
-	changed  chan struct{} // has an element if the status of FlowSchemas may be wrong
+	changed  chan struct{} // receives an element when the status of FlowSchemas may be outdated
 }
 
 // configuration is an immutable list of FlowSchemas, in the order in which they are matched. The last one is catch-all.
@@ -112,7 +112,7 @@ func newController(o Options) *Controller {
 	return &Controller{Options: o, seed: maphash.MakeSeed(), levels: map[string]*level{}, changed: make(chan struct{}, 1)}
 }
 
-// Rejected is the error of a request that gets no seats. The client should retry after RetryAfter seconds.
+// Rejected is the error of a request that is rejected. The client should retry after RetryAfter seconds.
 type Rejected struct{ RetryAfter int }
 
 // Error implements error.
@@ -120,8 +120,8 @@ func (r *Rejected) Error() string {
 	return fmt.Sprintf("too many requests at once; try again in %d s", r.RetryAfter)
 }
 
-// Enter waits until the request may execute. The caller must release the ticket. Enter returns a *Rejected if the request
-// gets no seats. The caller must not modify r before it releases the ticket.
+// Enter waits until the request may execute. The caller must release the ticket. Enter returns a *Rejected if the request is rejected.
+// The caller must not modify r before it releases the ticket.
 func (c *Controller) Enter(ctx context.Context, t *Ticket, r *Request) error {
 	s := c.classify(r)
 	l := s.level
@@ -164,7 +164,7 @@ func (t *Ticket) UIDs() (schema, level []string) {
 	return t.schema.uid, t.schema.levelUID
 }
 
-// hash returns the hash of a flow. It depends on the process, so that no user can choose a name whose queues are those of another.
+// hash returns the hash of a flow. Its seed is random, so that a user cannot choose a name that shares its queues with another user.
 func (c *Controller) hash(schema, distinguisher string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
@@ -223,7 +223,7 @@ func (c *Controller) digest() {
 			continue
 		}
 		l.lock()
-		l.isGone = true
+		l.isQuiescing = true
 		idle := l.isIdle()
 		l.mu.Unlock()
 		if idle {
@@ -257,7 +257,7 @@ func configOf(o *flowcontrolv1.PriorityLevelConfiguration) (levelConfig, error) 
 		config.uid = []string{string(o.UID)}
 	}
 	if config.exempt = o.Spec.Type == flowcontrolv1.PriorityLevelEnablementExempt; config.exempt != (o.Name == flowcontrolv1.PriorityLevelConfigurationNameExempt) {
-		return config, fmt.Errorf("spec.type: only the level exempt is Exempt, received %q", o.Spec.Type)
+		return config, fmt.Errorf("spec.type: expected Exempt for the level exempt and Limited for other levels, received %q", o.Spec.Type)
 	}
 	if exempt := o.Spec.Exempt; exempt != nil {
 		config.shares, config.lendable = number(exempt.NominalConcurrencyShares, 0), number(exempt.LendablePercent, 0)
@@ -267,7 +267,7 @@ func configOf(o *flowcontrolv1.PriorityLevelConfiguration) (levelConfig, error) 
 		if config.exempt && limited == nil {
 			return config, nil
 		}
-		return config, fmt.Errorf("spec.limited: expected it for type Limited only")
+		return config, fmt.Errorf("spec.limited: expected a value for type Limited and none for type Exempt")
 	}
 	config.shares, config.lendable = number(limited.NominalConcurrencyShares, 30), number(limited.LendablePercent, 0)
 	config.borrowing = number(limited.BorrowingLimitPercent, -1)
@@ -294,7 +294,7 @@ func number(n *int32, absent int) int {
 func (l *level) configure(config levelConfig) {
 	now := l.lock()
 	defer l.mu.Unlock()
-	l.config, l.isGone, l.dealer = config, false, nil
+	l.config, l.isQuiescing, l.dealer = config, false, nil
 	if config.queues > 0 {
 		l.dealer, _ = shufflesharding.NewDealer(config.queues, config.hand) // configOf has returned its error
 	}
@@ -384,7 +384,7 @@ func (c *Controller) adjust() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, l := range c.levels {
-		if l.isGone {
+		if l.isQuiescing {
 			c.digest()
 			return
 		}

@@ -61,7 +61,7 @@ func (c *Controller) dumpLevels(t *table, _ *http.Request) {
 				nonEmpty++
 			}
 		}
-		t.row(l.name, nonEmpty, l.waiting == 0 && l.executing == 0, l.isGone, l.waiting, l.executing,
+		t.row(l.name, nonEmpty, l.waiting == 0 && l.executing == 0, l.isQuiescing, l.waiting, l.executing,
 			l.counts.dispatched, l.counts.rejected, l.counts.timedOut, l.counts.cancelled)
 		l.mu.Unlock()
 	}

@@ -6,12 +6,12 @@
 // level. A priority level has a number of seats. A request occupies one or more seats from [Controller.Enter] to
 // [Ticket.Release]. If the seats are occupied, the request waits in a queue of its level: shuffle sharding gives each flow a small
 // hand of the queues, so that a flow that fills its queues rarely fills all queues of another flow; fair queuing dispatches from
-// the queue that has received the least service. A request that finds its queue full, or waits too long, is rejected.
+// the queue whose next request finishes first in virtual time. A request that finds its queue full, or waits too long, is rejected.
 //
 // # Invariants of a level
 //
 //   - 0 ≤ seats in use; a request is dispatched only if seats in use + its seats ≤ limit, or if no request executes.
-//   - No request waits while the seats of the request that is next are free.
+//   - No request waits while there are enough free seats for the next request.
 //   - Seats and requests of a level are the sums of those of its queues, except for a level without queues.
 //
 // # Where to look

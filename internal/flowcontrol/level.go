@@ -17,14 +17,14 @@ type level struct {
 
 	mu     sync.Mutex
 	config levelConfig
-	// isGone reports whether the PriorityLevelConfiguration does not exist any more. The level is removed when it is idle.
-	isGone bool
-	// The limits of seats: limit is in force; it is adjusted between lower and upper by the demand.
+	// isQuiescing reports whether the PriorityLevelConfiguration was deleted. The level is removed when it is idle.
+	isQuiescing bool
+	// The limits of seats: limit is in effect; it is adjusted between lower and upper by the demand.
 	nominal, lower, upper, limit int
 	maxSeats                     int // the maximum number of seats of a request
 
 	dealer *shufflesharding.Dealer // nil if the level has no queues
-	hands  int                     // the number of queues that the dealer uses; the others are being emptied
+	dealt  int                     // the number of queues that the dealer uses; no requests are added to the others
 	queues []*queue
 	direct queue // the executing requests of a level without queues
 
@@ -39,11 +39,11 @@ type level struct {
 	lastStart  float64 // the virtual start of that request
 	bounds     bounds
 
-	demand   demand
-	counts   levelCounts
-	usage    levelUsage
-	flows    map[string]*flow // by FlowSchema
-	lastSeen demandStats
+	demand demand
+	counts levelCounts
+	usage  levelUsage
+	flows  map[string]*flow // by FlowSchema
+	stats  demandStats
 }
 
 // levelConfig is the configuration of a level.
@@ -82,7 +82,7 @@ func (l *level) flow(schema string) *flow {
 	return f
 }
 
-// lock acquires the lock and advances the virtual time and the statistics of use to now.
+// lock acquires the lock and advances the virtual time and the usage statistics to now.
 func (l *level) lock() (now time.Time) {
 	l.mu.Lock()
 	now = l.now()
@@ -204,7 +204,7 @@ func (l *level) dispatch(now time.Time) {
 	}
 }
 
-// start makes a request execute. The caller holds the lock.
+// start starts the execution of a request. The caller holds the lock.
 func (l *level) start(t *Ticket, now time.Time) {
 	q, seats := t.queue, t.work.seats()
 	t.state, t.started = executing, now
@@ -219,12 +219,12 @@ func (l *level) start(t *Ticket, now time.Time) {
 	l.counts.dispatched++
 }
 
-// stop ends the execution of a ticket. With final, its seats stay occupied for the additional latency of its work. The caller
+// stop ends the execution of a ticket. If final is true, its seats remain occupied for the additional latency of its work. The caller
 // holds the lock.
 func (l *level) stop(t *Ticket, now time.Time, final bool) {
 	q := t.queue
 	q.executing.remove(t)
-	// The start of the next request was set for the estimated duration; it is corrected by the actual one.
+	// start has advanced nextStart by the estimated duration of the request; the actual duration replaces the estimate.
 	q.nextStart -= float64(t.work.initial) * (serviceEstimate - now.Sub(t.started).Seconds())
 	q.bound()
 	l.executing--
@@ -243,13 +243,13 @@ func (l *level) stop(t *Ticket, now time.Time, final bool) {
 	l.dispatch(now)
 }
 
-// free returns the seats of a ticket. The caller holds the lock.
+// free frees the seats of a ticket. The caller holds the lock.
 func (l *level) free(t *Ticket) {
 	seats := t.work.seats()
 	t.queue.seatsInUse -= seats
 	l.seatsInUse -= seats
 	t.flow.executingSeats -= seats
-	if len(l.queues) > l.hands {
+	if len(l.queues) > l.dealt {
 		l.trim()
 	}
 }
@@ -257,8 +257,8 @@ func (l *level) free(t *Ticket) {
 // isIdle reports whether no request waits, executes, or occupies seats. The caller holds the lock.
 func (l *level) isIdle() bool { return l.waiting == 0 && l.executing == 0 && l.seatsInUse == 0 }
 
-// setLimit changes the limit in force, and starts the requests that it admits. A limit is at least 1, so that no request waits in
-// vain.
+// setLimit changes the limit in effect, and dispatches waiting requests. A limit is at least 1, so that every waiting request is
+// dispatched eventually.
 func (l *level) setLimit(limit int) {
 	now := l.lock()
 	defer l.mu.Unlock()

@@ -47,16 +47,16 @@ type queue struct {
 func (q *queue) isActive() bool { return q.waiting.length > 0 || q.executing.length > 0 }
 
 // bound ensures that no request starts, in virtual time, before it has arrived. Otherwise a queue that does not use its share
-// would accumulate a claim.
+// would accumulate credit.
 func (q *queue) bound() {
 	if first := q.waiting.first; first != nil {
 		q.nextStart = max(q.nextStart, first.arrival)
 	}
 }
 
-// resize sets the number of queues. Queues that are no longer used stay until they are empty.
+// resize sets the number of queues. Queues that are no longer used are removed when they are empty.
 func (l *level) resize(n int) {
-	l.hands = n
+	l.dealt = n
 	for len(l.queues) < n {
 		l.queues = append(l.queues, &queue{})
 	}
@@ -65,7 +65,7 @@ func (l *level) resize(n int) {
 
 // trim removes the queues that are no longer used and are empty, from the end.
 func (l *level) trim() {
-	for n := len(l.queues); n > l.hands; n-- {
+	for n := len(l.queues); n > l.dealt; n-- {
 		if last := l.queues[n-1]; last.isActive() || last.seatsInUse > 0 {
 			return
 		}
@@ -111,8 +111,8 @@ func (l *level) next() *queue {
 	return best
 }
 
-// bounds are the least and greatest start of the queues with waiting requests, in virtual time; the discounted bounds subtract
-// the estimated work in progress.
+// bounds are the minimum and maximum nextStart of the queues with waiting requests; the discounted bounds subtract the estimated work of
+// executing requests.
 type bounds struct{ least, greatest, leastDiscounted, greatestDiscounted float64 }
 
 func (b *bounds) note(q *queue) {

@@ -37,7 +37,7 @@ const (
 	finished
 )
 
-// Release gives the seats back when the work of a request is done. Further calls have no effect.
+// Release frees the seats at the end of a request. Further calls have no effect.
 func (t *Ticket) Release() {
 	l := t.level
 	if l == nil {
@@ -57,8 +57,8 @@ func (t *Ticket) Release() {
 	l.metrics.Executing(t.request.ReadOnly, -1)
 }
 
-// Suspend gives the seats back until Resume is called, because the request waits for the client. It has no effect unless the
-// ticket has seats.
+// Suspend frees the seats until Resume is called, because the request waits for the client. It has no effect unless the ticket has
+// seats.
 func (t *Ticket) Suspend() {
 	l := t.level
 	if l == nil {
@@ -72,8 +72,8 @@ func (t *Ticket) Suspend() {
 	}
 }
 
-// Resume waits for the seats of a suspended ticket. Unlike a new request it is not rejected if queues are full. It returns the error of the
-// context if that ends first. It has no effect if the ticket is not suspended.
+// Resume waits for the seats of a suspended ticket. Unlike a new request, it is not rejected if its queue is full. It returns the error of
+// ctx if ctx ends first. It has no effect if the ticket is not suspended.
 func (t *Ticket) Resume(ctx context.Context) error {
 	l := t.level
 	if l == nil {
@@ -110,7 +110,7 @@ func (l *level) leave(t *Ticket) {
 	l.deactivate(t.queue)
 }
 
-// wait waits until a ticket in a queue is dispatched, and reports whether it was. The wait ends with the context, or after limit.
+// wait waits until a queued ticket is dispatched, and reports whether it was. The wait ends when ctx ends, or after limit.
 func (l *level) wait(ctx context.Context, t *Ticket, limit time.Duration) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

@@ -2,7 +2,7 @@ package flowcontrol
 
 import "github.com/cadastre/cadastre/internal/metrics"
 
-// levelUsage integrates the use of a level over time, for metrics. It is guarded by the mutex of the level.
+// levelUsage integrates the usage of a level over time, for metrics. It is guarded by the mutex of the level.
 type levelUsage struct{ seats, waiting, executing, demand metrics.TimedHistogram }
 
 func (u *levelUsage) init() {
@@ -11,7 +11,7 @@ func (u *levelUsage) init() {
 	u.demand.Bounds = metrics.DemandBounds
 }
 
-// advance records that the level was in its current state for a time.
+// advance records the current state of the level for elapsed seconds.
 func (u *levelUsage) advance(elapsed float64, l *level) {
 	if l.waiting == 0 && l.seatsInUse == 0 {
 		for _, h := range []*metrics.TimedHistogram{&u.seats, &u.waiting, &u.executing, &u.demand} {
@@ -21,7 +21,7 @@ func (u *levelUsage) advance(elapsed float64, l *level) {
 	}
 	limit := float64(max(1, l.limit))
 	u.seats.Observe(elapsed, float64(l.seatsInUse)/limit)
-	u.waiting.Observe(elapsed, float64(l.waiting)/float64(max(1, l.hands*l.config.queueLength)))
+	u.waiting.Observe(elapsed, float64(l.waiting)/float64(max(1, l.dealt*l.config.queueLength)))
 	u.executing.Observe(elapsed, float64(l.executing)/limit)
 	u.demand.Observe(elapsed, float64(l.seatsInUse+l.waitingSeats)/limit)
 }
@@ -43,7 +43,7 @@ func (l *level) snapshot() metrics.FlowLevel {
 	s := metrics.FlowLevel{
 		Name: l.name, Nominal: l.nominal, Lower: l.lower, Upper: l.upper, Limit: l.limit,
 		CurrentR: l.virtual, DispatchR: l.dispatched, LatestS: l.lastStart,
-		Peak: l.lastSeen.peak, Average: l.lastSeen.average, Deviation: l.lastSeen.deviation, Smoothed: l.lastSeen.smoothed, Target: l.lastSeen.target,
+		Peak: l.stats.peak, Average: l.stats.average, Deviation: l.stats.deviation, Smoothed: l.stats.smoothed, Target: l.stats.target,
 		Seats: l.usage.seats.Clone(), Waiting: l.usage.waiting.Clone(), Executing: l.usage.executing.Clone(), Demand: l.usage.demand.Clone(),
 	}
 	if b := l.bounds; b.least <= b.greatest {

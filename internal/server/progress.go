@@ -17,10 +17,10 @@ const (
 	minBodyRate = 16 << 10
 )
 
-// progress watches reads from or writes to the connection. An operation that stalls gives the seats of its request back until it
-// ends, so that a slow client occupies none. An operation that takes longer than its limit is ended by setting the deadline of the
-// connection to a time in the past. A progress does not set a deadline before the operation, because over HTTP/2 such a deadline
-// would end the request even between operations, and setting a deadline for each operation costs more than a timer.
+// progress supervises reads from or writes to the connection. It suspends the ticket of the request while an operation stalls, so that
+// a slow client occupies no seats. It ends an operation that takes longer than its limit by setting the deadline of the connection to a
+// time in the past. It does not set a deadline before the operation, because over HTTP/2 such a deadline would end the request even
+// between operations, and setting a deadline for each operation costs more than a timer.
 //
 // One goroutine calls start and stop, in turn.
 type progress struct {
@@ -39,7 +39,7 @@ type progress struct {
 	stallAt   time.Time
 }
 
-// start starts the watch over an operation. The caller calls it before the operation, and stop after it.
+// start starts the supervision of an operation. It is called before the operation, and stop after it.
 func (p *progress) start() { p.startUntil(p.limit) }
 
 // startUntil is start with a limit of its own.
@@ -59,8 +59,8 @@ func (p *progress) startUntil(limit time.Duration) {
 	p.timer.Reset(first)
 }
 
-// stop ends the watch over an operation that has ended. If the operation has stalled, stop waits until the request has its seats
-// again, and returns the error of the context if that ends first. resume returns that context.
+// stop ends the supervision of an operation that has ended. If the operation has stalled, stop waits until the request has its seats
+// again, or until the context that resume returns ends; it then returns the error of the context.
 func (p *progress) stop(resume func() (context.Context, context.CancelFunc)) error {
 	p.timer.Stop()
 	p.mu.Lock()
@@ -78,8 +78,8 @@ func (p *progress) stop(resume func() (context.Context, context.CancelFunc)) err
 	return p.ticket.Resume(ctx)
 }
 
-// expire is called by the timer. The timer may fire late, when its operation has ended, and the connection may already serve
-// another request. Therefore expire checks that there is an operation, and that its time has come.
+// expire is called by the timer. The timer may fire after the end of its operation, when the connection already serves another request.
+// Therefore expire checks that there is an operation, and that it has stalled or timed out.
 func (p *progress) expire() {
 	p.mu.Lock()
 	now := time.Now()
@@ -112,8 +112,8 @@ func (p *progress) abort() {
 // minStallBytes is the minimum memory of a stalled response: stacks and buffers.
 const minStallBytes = 32 << 10
 
-// stalls bounds the memory of stalled responses. If they occupy too much, responses of the user whose responses occupy most are
-// aborted. It is safe for concurrent use.
+// stalls bounds the memory of stalled responses. Above the limit, it aborts responses of the user whose responses occupy the most
+// memory. It is safe for concurrent use.
 type stalls struct {
 	limit int // in bytes
 
@@ -180,7 +180,7 @@ func (s *stalls) remove(p *progress) {
 	s.drop(p)
 }
 
-// drop is remove without the lock, which the caller holds.
+// drop removes p. The caller holds the lock.
 func (s *stalls) drop(p *progress) {
 	u := s.byUser[p.user]
 	if u == nil {

@@ -8,6 +8,6 @@
 //	mutating   unit tests of k8s.io/apiserver/pkg/admission/plugin/policy/mutating. The packages mutating, patch and equality replace
 //	patch      Kubernetes': they evaluate a policy with a running server, by package policyserver, and compare objects with defaults.
 //
-// testdata/results.txt has the result of each test. A test that sets flags that Cadastre does not have is skipped. The other unit tests of
-// these packages test data structures of Kubernetes, which no server shows.
+// testdata/results.txt has the result of each test. A test that sets flags that Cadastre lacks is skipped. The other unit tests of these
+// packages test internal data structures of Kubernetes, and are not compiled.
 package upstream

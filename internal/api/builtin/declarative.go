@@ -35,8 +35,8 @@ type tagRule struct {
 	check tagCheck
 }
 
-// tagCheck validates a value by a tag, and adds the errors to c. It returns false if it has added an error, or if the rest of
-// the field's validation is skipped.
+// tagCheck validates a value by a tag, and adds the errors to c. It returns false if it has added an error, or if the field has no
+// value to validate.
 type tagCheck func(c *checker, v revision) bool
 
 // tagLevel is the stability of a validation tag.
@@ -199,10 +199,10 @@ func isDeclaredUnset(t *Type, pointer bool, v document.Value) bool {
 
 // listMatch correlates the items of a list with those of the list that an update replaces.
 type listMatch struct {
-	// keys are the fields that identify an item of a map list. whole is set for sets, whose items are identified by their value.
-	// If neither is set, items are not correlated.
-	keys  []string
-	whole bool
+	// keys are the fields that identify an item of a list of type map. byValue reports whether the list is a set, whose items are
+	// identified by their value. Otherwise items are not correlated.
+	keys    []string
+	byValue bool
 }
 
 // each calls check with each item of v, a list with items of type elem, except items that the update does not change.
@@ -212,7 +212,7 @@ func (m listMatch) each(c *checker, elem *Type, v revision, check func(item revi
 		item := revision{value: v.value.At(i)}
 		if j, ok := old[m.key(item.value)]; ok && c.updating {
 			item.old, item.correlated = v.old.At(j), true
-			if m.whole || semanticEqual(elem, false, item.value, item.old) {
+			if m.byValue || semanticEqual(elem, false, item.value, item.old) {
 				continue
 			}
 		}
@@ -224,7 +224,7 @@ func (m listMatch) each(c *checker, elem *Type, v revision, check func(item revi
 
 // index returns a map from the keys of items to the index of the first item with the key; nil if items are not correlated.
 func (m listMatch) index(list document.Value) map[string]int {
-	if len(m.keys) == 0 && !m.whole || list.Kind() != document.List {
+	if len(m.keys) == 0 && !m.byValue || list.Kind() != document.List {
 		return nil
 	}
 	index := make(map[string]int, list.Len())
@@ -239,7 +239,7 @@ func (m listMatch) index(list document.Value) map[string]int {
 
 // key returns a string that is equal for two items if and only if they have the same identity.
 func (m listMatch) key(item document.Value) string {
-	if m.whole {
+	if m.byValue {
 		return scalarText(item)
 	}
 	key := ""

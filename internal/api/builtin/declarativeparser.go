@@ -16,9 +16,9 @@ type fieldTags map[string]map[string][]tag
 
 // tag is a validation tag: LEVEL NAME(ARGUMENT)=VALUE. All parts except the name are optional; the value can be another tag.
 type tag struct {
-	level          tagLevel
-	name           string
-	argument, rest string
+	level           tagLevel
+	name            string
+	argument, value string
 }
 
 // readTags parses the text of declarative.txt: lines with the OpenAPI name of a struct, each followed by lines of its fields, which
@@ -66,13 +66,13 @@ func parseTag(text string) (t tag, err error) {
 			return t, fmt.Errorf("expected ) after the argument of the tag %s", t.name)
 		}
 	}
-	t.rest = strings.TrimPrefix(text, "=")
+	t.value = strings.TrimPrefix(text, "=")
 	return t, nil
 }
 
 // inner returns the tag that is the value of t.
 func (t tag) inner() (tag, error) {
-	inner, err := parseTag(t.rest)
+	inner, err := parseTag(t.value)
 	inner.level = t.level
 	return inner, err
 }
@@ -149,7 +149,7 @@ func inGoOrder(t *Type) []Field {
 // field compiles the tags of a field. hasEffect is false if they cannot cause errors that are reported.
 func (d *declarations) field(f *Field, tags []tag) (declared declaredField, hasEffect bool, err error) {
 	declared = declaredField{name: f.Name, position: f.position, typ: f.Type, pointer: f.Pointer, items: matchOf(tags)}
-	isOptional, demandsValue, isOpaque := false, false, false
+	isOptional, validatesAbsent, isOpaque := false, false, false
 	for _, t := range tags {
 		if t.name == "listType" && slices.ContainsFunc(tags, func(t tag) bool { return t.name == "customUnique" }) {
 			continue
@@ -158,8 +158,8 @@ func (d *declarations) field(f *Field, tags []tag) (declared declaredField, hasE
 		case t.name == "optional":
 			isOptional = true
 		case t.name == "required" || t.name == "immutable" || t.name == "update" || t.name == "subfield":
-			demandsValue = true
-		case t.name == "opaqueType" || t.name == "eachVal" && t.rest == "opaqueType":
+			validatesAbsent = true
+		case t.name == "opaqueType" || t.name == "eachVal" && t.value == "opaqueType":
 			isOpaque = true
 		}
 		reports, err := d.add(&declared, t)
@@ -180,7 +180,7 @@ func (d *declarations) field(f *Field, tags []tag) (declared declaredField, hasE
 		}
 	}
 	hasItems := f.Type.Kind == List || f.Type.Kind == Map
-	declared.skipIfAbsent = !demandsValue && (isOptional || f.Pointer || hasItems)
+	declared.skipIfAbsent = !validatesAbsent && (isOptional || f.Pointer || hasItems)
 	return declared, hasEffect || declared.nested != nil, nil
 }
 
@@ -240,9 +240,9 @@ func matchOf(tags []tag) (m listMatch) {
 	for _, t := range tags {
 		switch {
 		case t.name == "listMapKey":
-			m.keys = append(m.keys, t.rest)
-		case (t.name == "listType" || t.name == "unique") && t.rest == "set":
-			m.whole = true
+			m.keys = append(m.keys, t.value)
+		case (t.name == "listType" || t.name == "unique") && t.value == "set":
+			m.byValue = true
 		}
 	}
 	return m

@@ -109,9 +109,9 @@ var updateConstraints = map[string]struct {
 }
 
 func makeTagUpdate(f *declaredField, t tag) (tagCheck, error) {
-	constraint, ok := updateConstraints[t.rest]
+	constraint, ok := updateConstraints[t.value]
 	if !ok {
-		return nil, fmt.Errorf("expected NoSet, NoUnset or NoModify, received %q", t.rest)
+		return nil, fmt.Errorf("expected NoSet, NoUnset or NoModify, received %q", t.value)
 	}
 	return func(c *checker, v revision) bool {
 		if !c.updating || isDeclaredUnset(f.typ, f.pointer, v.old) == constraint.wasSet || isDeclaredUnset(f.typ, f.pointer, v.value) == constraint.isSet {
@@ -122,7 +122,7 @@ func makeTagUpdate(f *declaredField, t tag) (tagCheck, error) {
 }
 
 func makeTagMaxItems(_ *declaredField, t tag) (tagCheck, error) {
-	maximum, err := strconv.Atoi(t.rest)
+	maximum, err := strconv.Atoi(t.value)
 	return func(c *checker, v revision) bool {
 		return v.value.Len() <= maximum || c.failDeclared(field.TooMany(nil, v.value.Len(), maximum).WithOrigin("maxItems"))
 	}, err
@@ -137,7 +137,7 @@ func makeTagMaximum(f *declaredField, t tag) (tagCheck, error) {
 }
 
 func makeTagBound(f *declaredField, t tag, within func(context.Context, validateop.Operation, *field.Path, *int64, *int64, int64) field.ErrorList) (tagCheck, error) {
-	limit, err := strconv.ParseInt(t.rest, 10, 64)
+	limit, err := strconv.ParseInt(t.value, 10, 64)
 	return func(c *checker, v revision) bool {
 		if f.pointer && isAbsentOrNull(v.value) {
 			return true
@@ -164,7 +164,7 @@ func makeTagMaxBytes(_ *declaredField, t tag) (tagCheck, error) {
 }
 
 func makeTagTextLimit(t tag, within func(context.Context, validateop.Operation, *field.Path, *string, *string, int) field.ErrorList) (tagCheck, error) {
-	limit, err := strconv.Atoi(t.rest)
+	limit, err := strconv.Atoi(t.value)
 	return func(c *checker, v revision) bool {
 		text := v.value.Text()
 		return len(text) <= limit || c.failAll(within(context.Background(), validateop.Operation{}, nil, &text, nil, limit))
@@ -192,9 +192,9 @@ var tagFormats = map[string]tagFormat{
 }
 
 func makeTagFormat(f *declaredField, t tag) (tagCheck, error) {
-	format, ok := tagFormats[t.rest]
+	format, ok := tagFormats[t.value]
 	if !ok {
-		return nil, fmt.Errorf("expected a format listed in tagchecks.go, received %q", t.rest)
+		return nil, fmt.Errorf("expected a format listed in tagchecks.go, received %q", t.value)
 	}
 	return func(c *checker, v revision) bool {
 		if f.pointer && isAbsentOrNull(v.value) {
@@ -212,7 +212,7 @@ func (c *checker) checkTagFormat(format tagFormat, text string) bool {
 }
 
 func makeTagEnum(f *declaredField, t tag) (tagCheck, error) {
-	values := strings.Split(t.rest, ",")
+	values := strings.Split(t.value, ",")
 	return func(c *checker, v revision) bool {
 		if f.pointer && isAbsentOrNull(v.value) || slices.Contains(values, v.value.Text()) {
 			return true
@@ -223,7 +223,7 @@ func makeTagEnum(f *declaredField, t tag) (tagCheck, error) {
 
 // makeTagUnique returns a check that rejects list items with the same identity as an earlier item.
 func makeTagUnique(f *declaredField, t tag) (tagCheck, error) {
-	if t.rest != "set" && t.rest != "map" {
+	if t.value != "set" && t.value != "map" {
 		return nil, nil
 	}
 	return func(c *checker, v revision) bool {
@@ -284,7 +284,7 @@ func (v goJSON) MarshalJSON() ([]byte, error) {
 
 // makeTagEachVal returns a check that validates the items of a list with the tag that is the value of t.
 func (d *declarations) makeTagEachVal(f *declaredField, t tag) (tagCheck, error) {
-	if t.rest == "opaqueType" {
+	if t.value == "opaqueType" {
 		return nil, nil
 	}
 	inner, err := d.valueCheck(&declaredField{typ: f.typ.Elem}, t)
@@ -314,9 +314,9 @@ func (d *declarations) makeTagEachKey(_ *declaredField, t tag) (tagCheck, error)
 	if err != nil {
 		return nil, err
 	}
-	format, ok := tagFormats[inner.rest]
+	format, ok := tagFormats[inner.value]
 	if inner.name != "format" || !ok {
-		return nil, fmt.Errorf("expected a format listed in tagchecks.go, received %q", t.rest)
+		return nil, fmt.Errorf("expected a format listed in tagchecks.go, received %q", t.value)
 	}
 	return func(c *checker, v revision) bool {
 		passed := true

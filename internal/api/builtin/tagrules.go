@@ -92,8 +92,8 @@ func itemRules(f *declaredField, tags []tag) (rules []tagRule, err error) {
 		}
 		key, quoted, _ := strings.Cut(t.argument, ": ")
 		value, err := strconv.Unquote(quoted)
-		if err != nil || t.rest != "zeroOrOneOfMember" {
-			return nil, fmt.Errorf("expected item(FIELD: \"VALUE\")=zeroOrOneOfMember, received item(%s)=%s", t.argument, t.rest)
+		if err != nil || t.value != "zeroOrOneOfMember" {
+			return nil, fmt.Errorf("expected item(FIELD: \"VALUE\")=zeroOrOneOfMember, received item(%s)=%s", t.argument, t.value)
 		}
 		level = t.level
 		union.members = append(union.members, tagUnionMember{

@@ -17,13 +17,13 @@
 // # Consistency
 //
 // Write lists the store page by page at one revision, so that writers are not blocked and the backup contains exactly the commits
-// up to that revision. The revision must not be compacted before the last page was read.
+// up to that revision. If the revision is compacted before the last page is read, Write returns an error.
 //
 // # Where to look
 //
-//	header.go   Header, and the marks of the format
+//	header.go   Header, and the constants of the format
 //	writer.go   Write, which copies a store, and Writer
 //	reader.go   Reader and Verify
-//	file.go     WriteFile: a backup in a file, verified before it gets its name
+//	file.go     WriteFile: a backup in a file, which is verified before it is renamed to its path
 //	schedule.go Schedule: periodic backups in a folder, with retention
 package backup

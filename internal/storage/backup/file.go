@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// WriteFile creates the file with the given path, which only its owner can read, with what write writes. It syncs and verifies
-// the file before it gets its name, and replaces no existing file: the file either exists with a valid backup or does not exist.
+// WriteFile creates the file path, readable only by its owner, with the output of write. It writes, syncs and verifies a temporary
+// file, and renames it to path: path is a valid backup or does not exist. WriteFile returns an error if path exists.
 func WriteFile(path string, write func(w io.Writer) error) (Summary, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return Summary{}, fmt.Errorf("%s: expected no file, found one; choose another name or remove it", path)

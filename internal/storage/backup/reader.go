@@ -21,7 +21,7 @@ import (
 type Reader struct {
 	Header
 	in *bufio.Reader
-	// sum is the checksum of everything that was read, while sum is not nil.
+	// sum is the checksum of all bytes that were read.
 	sum     hash.Hash
 	last    string
 	summary Summary
@@ -98,8 +98,8 @@ func (r *Reader) readValue() ([]byte, error) {
 	return value.Bytes(), nil
 }
 
-// readEnd reads what follows the last record. It returns io.EOF if the number of records and the checksum are correct and nothing
-// follows.
+// readEnd reads the number of records and the checksum after the last record. It returns io.EOF if both are correct and the file ends
+// there.
 func (r *Reader) readEnd() error {
 	count, err := r.readUvarint(1 << 62)
 	if err != nil {

@@ -29,11 +29,11 @@ type Schedule struct {
 // fileTime is the format of the time in the names of backups, in UTC. Names sort by time.
 const fileTime = "20060102T150405Z"
 
-// maxRetryDelay is the maximum time after which a failed backup is repeated.
+// maxRetryDelay is the maximum delay before a failed backup is retried.
 const maxRetryDelay = time.Minute
 
-// Run writes backups of s until ctx ends. The first one is due Interval after the newest one in the folder, so that restarts neither
-// delay backups nor add any.
+// Run writes backups of s until ctx ends. The first backup is due Interval after the newest backup in the folder, so that a restart
+// does not change the schedule.
 func (c Schedule) Run(ctx context.Context, s storage.Store) {
 	for {
 		delay, err := c.delay(time.Now())

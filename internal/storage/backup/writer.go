@@ -20,7 +20,7 @@ import (
 // pageSize is the maximum number of items that Write lists at once.
 const pageSize = 512
 
-// Write writes a backup of s at its latest revision to w. If it returns an error, what was written is no valid backup.
+// Write writes a backup of s at its latest revision to w. If it returns an error, the output is not a valid backup.
 func Write(ctx context.Context, s storage.Store, w io.Writer) (Summary, error) {
 	start := time.Now()
 	page, err := s.List(ctx, storage.Range{Limit: pageSize})
@@ -108,7 +108,7 @@ func (w *Writer) Add(item storage.Item) error {
 	return err
 }
 
-// Close writes the end of the backup. It does not close the underlying writer.
+// Close writes the end of the backup: the number of items and the checksum. It does not close the underlying writer.
 func (w *Writer) Close() (Summary, error) {
 	end := binary.AppendUvarint([]byte{0}, uint64(w.summary.Items))
 	if _, err := w.buffer.Write(end); err != nil {

@@ -14,12 +14,12 @@ import (
 
 // CheckReport is the result of Check.
 type CheckReport struct {
-	// Revision is the revision of the last commit, Compacted that up to which history is compacted.
+	// Revision is the revision of the last commit; history is compacted up to the revision Compacted.
 	Revision, Compacted storage.Revision
 	// Items is the number of items, Versions the number of their versions and deletions in the history, Commits the number of
 	// commits in the history, and Tables the number of Pebble's table files.
 	Items, Versions, Commits, Tables int
-	// Problems describes what is wrong, up to maxProblems problems; More is the number of further problems.
+	// Problems describes up to maxProblems problems; More is the number of further problems.
 	Problems []string
 	More     int
 }
@@ -34,14 +34,13 @@ func (r *CheckReport) problem(format string, args ...any) {
 	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
 }
 
-// Check reads everything in the store in o.Folder, which no process may use, and changes nothing in it except the name of the
-// process that uses it. It verifies
+// Check reads the whole store in o.Folder, which no other process may use, and changes only its lock file. It verifies
 //
 //   - the checksums of all blocks of all files, and Pebble's order of keys within and between tables;
 //   - that the log lists every version of an item that is newer than the compacted revision, and nothing else, with the previous
 //     revision and the size that the version has;
-//   - that older versions are only those that are still current;
-//   - every item with item, which returns an error if its value cannot be decoded.
+//   - that a version at or before the compacted revision is the current one at that revision;
+//   - the value of every item, by calling item, which returns an error if the value cannot be decoded.
 //
 // It returns an error if the store cannot be opened.
 func Check(o Options, item func(storage.Item) error) (report CheckReport, err error) {

@@ -15,8 +15,8 @@ import (
 const restoreBatchBytes = 4 << 20
 
 // Restore creates a store in o.Folder, which must not exist or be empty, with the items that fill adds, at their revisions. The
-// revision of the store is revision, which must be at least that of every item; the history before it is compacted. The folder
-// gets its name when the store is complete: if Restore returns an error, there is no store in o.Folder.
+// revision of the store is revision, which must be at least that of every item; the history before it is compacted. Restore creates
+// the store in a temporary folder and renames it to o.Folder: if it returns an error, there is no store in o.Folder.
 func Restore(o Options, revision storage.Revision, fill func(add func(storage.Item) error) error) error {
 	o = o.withDefaults()
 	fs, folder := o.FileSystem, o.Folder
@@ -89,7 +89,7 @@ func (r *restorer) apply() error {
 	return err
 }
 
-// finish writes the revision of the store, which is that of a compaction of the whole history, and the rest of the items.
+// finish writes the remaining items and the compacted revision, which is the revision of the store.
 func (r *restorer) finish() error {
 	if err := r.batch.Set(compactedRecord, strconv.AppendInt(nil, int64(r.revision), 10), nil); err != nil {
 		return err

@@ -19,13 +19,13 @@ type Salvaged struct {
 	// Revision is the greatest revision that was found. Items are the latest readable versions of all items, sorted by key.
 	Revision storage.Revision
 	Items    []storage.Item
-	// Losses describes what is not readable, and what may therefore be wrong with Items.
+	// Losses describes the unreadable parts of the store, and the items that are missing or may be outdated.
 	Losses []string
 }
 
-// Salvage reads all that is readable in the folder of a damaged store, which no process may use, without changing it. It reads
-// Pebble's tables and write-ahead logs block by block instead of opening Pebble, which requires all of them. All versions that
-// are found are merged: every version of an item has its own record, and the greatest revision is the current one.
+// Salvage reads all readable records of the damaged store in o.Folder, which no other process may use, without changing it. It reads
+// Pebble's tables and write-ahead logs block by block instead of opening Pebble, which requires that all files are intact. Every
+// version of an item has its own record; Salvage returns the version with the greatest revision.
 func Salvage(o Options) (*Salvaged, error) {
 	o = o.withDefaults()
 	files, err := o.FileSystem.List(o.Folder)
@@ -154,7 +154,7 @@ func (f *logObserver) List(folder string) ([]string, error) {
 	return names, err
 }
 
-// merge returns the latest version of each item, and the losses that the records reveal.
+// merge returns the latest version of each item, and the losses: versions that the log lists and no record has.
 func (s *salvager) merge() *Salvaged {
 	result := &Salvaged{Losses: s.losses}
 	latest := map[string]storage.Revision{}

@@ -10,11 +10,10 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Space is the use of the disk. It is measured by Commit, at most once per measureAge, or after measureBytes were committed: an
-// alarm is raised and cleared by the commits themselves, without a restart.
+// Space is the disk usage. Commit measures it at most once per measureAge, or after measureBytes were committed, and raises or clears
+// the alarm.
 type Space struct {
-	// UsedBytes is the size of the store's files; FreeBytes is what the file system has left for them. FreeBytes is -1 if the file
-	// system does not report it.
+	// UsedBytes is the size of the store's files; FreeBytes is the free space of the file system, -1 if it is unknown.
 	UsedBytes, FreeBytes int64
 	// Alarm is the reason why commits are rejected; nil if there is none.
 	Alarm *storage.NoSpaceError
@@ -25,7 +24,7 @@ type spaceMonitor struct {
 	measuring sync.Mutex // held while the space is measured
 	last      atomic.Pointer[measurement]
 	written   atomic.Int64 // bytes committed since the last measurement
-	// reclaimedAt is the revision at which reclaim has freed space for the last time. Only trimPeriodically uses it.
+	// reclaimedAt is the compacted revision of the last reclaim that compacted Pebble's tables. Only trimPeriodically uses it.
 	reclaimedAt int64
 }
 
@@ -78,7 +77,7 @@ func (s *Store) checkSpace(writes []storage.Write) error {
 	return m.check(bytes, creates)
 }
 
-// check returns the alarm if it concerns a commit that writes bytes, and creates items.
+// check returns the alarm if it rejects a commit with the given number of bytes; creates reports whether the commit creates items.
 func (m *measurement) check(bytes int64, creates bool) error {
 	if m.Alarm != nil && (creates || m.full && bytes > 0) {
 		return m.Alarm

@@ -1,5 +1,5 @@
-// Package policyserver evaluates MutatingAdmissionPolicies with a Cadastre server. The replacements of the Kubernetes
-// functions that Kubernetes' unit tests of policies call use it.
+// Package policyserver evaluates MutatingAdmissionPolicies with a Cadastre server, for the packages that replace those of Kubernetes'
+// unit tests.
 package policyserver
 
 import (
@@ -39,8 +39,8 @@ type Case struct {
 // name is the name for Deployments without a name.
 const name = "unnamed"
 
-// Evaluate returns the Deployment as the policies return it, with defaults. The objects of the tests need not be valid: the
-// request is rejected between admission and validation.
+// Evaluate returns the Deployment after the policies and defaulting. It need not be valid: a webhook rejects the request before
+// validation.
 func Evaluate(c Case) (*appsv1.Deployment, error) {
 	s, err := server()
 	if err != nil {
@@ -141,7 +141,7 @@ func deployments() *v1.MatchResources {
 	return &v1.MatchResources{ResourceRules: []v1.NamedRuleWithOperations{{RuleWithOperations: rules()[0]}}}
 }
 
-// rules match create and update requests of Deployments.
+// rules returns rules that match create and update requests of Deployments.
 func rules() []v1.RuleWithOperations {
 	return []v1.RuleWithOperations{{
 		Operations: []v1.OperationType{v1.Create, v1.Update},
@@ -180,7 +180,7 @@ func orElse(text, alternative string) string {
 	return text
 }
 
-// Deployment returns a Deployment in any form that the tests use as a typed object with its apiVersion and kind.
+// Deployment converts a Deployment to a typed object with apiVersion and kind.
 func Deployment(object any) (*appsv1.Deployment, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
