@@ -91,6 +91,33 @@ type Plan struct {
 	mutating, validating, validatingNoOps []Plugin
 }
 
+// Remote marks the plugins that call other servers, such as webhooks.
+type Remote interface{ CallsServers() }
+
+// Rehearsal returns the plan of a write that the client has not requested: the mutating plugins of p without those that call
+// other servers. Errors of the plugins are ignored, so that the object gets what each plugin sets.
+func (p *Plan) Rehearsal() *Plan {
+	if p == nil {
+		return nil
+	}
+	r := &Plan{phases: Mutating}
+	for _, plugin := range p.mutating {
+		if _, isRemote := plugin.(Remote); !isRemote {
+			r.mutating = append(r.mutating, lenient{plugin})
+		}
+	}
+	return r
+}
+
+// lenient is a plugin whose errors in Admit are ignored.
+type lenient struct{ Plugin }
+
+// Admit implements Plugin.
+func (l lenient) Admit(ctx context.Context, a *Attributes) error {
+	_ = l.Plugin.Admit(ctx, a)
+	return nil
+}
+
 // Mutates reports whether the plan contains a mutating plugin.
 func (p *Plan) Mutates() bool { return p != nil && len(p.mutating) > 0 }
 

@@ -21,10 +21,12 @@ var identity = [][]string{
 	{"metadata", "resourceVersion"}, {"metadata", "managedFields"},
 }
 
-// Admit implements Plugin. If the plugin assigned an invalid object, it returns an internal error that names the plugin.
+// Admit implements Plugin. If the plugin assigned an invalid object, it returns an internal error that names the plugin. After an
+// error, Attributes.Object is the object that the plugin received.
 func (e Extension) Admit(ctx context.Context, a *Attributes) error {
 	before := a.Object
 	if err := e.Plugin.Admit(ctx, a); err != nil {
+		a.Object = before
 		return err
 	}
 	if a.Operation == Delete || document.Same(before, a.Object) {
@@ -32,6 +34,7 @@ func (e Extension) Admit(ctx context.Context, a *Attributes) error {
 	}
 	decoded, err := decodeAssigned(a, before)
 	if err != nil {
+		a.Object = before
 		return apierrors.NewInternalError(fmt.Errorf("admission plugin %s: Attributes.Object: %w", e.Name(), err))
 	}
 	a.Object = decoded

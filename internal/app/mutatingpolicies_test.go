@@ -236,28 +236,57 @@ func TestMutatingPolicyCannotGrowWithoutLimit(t *testing.T) {
 	c.call("POST", testMaps, mapBody("d", `{"x":"`+strings.Repeat("x", 1000)+`"}`)).want(413, `after spec.mutations[11].jsonPatch.expression of policy \"large\", limit is 3145728`)
 }
 
-// TestUnsetSetByCreation checks that applying a configuration again is a no-op if a policy or a webhook sets an unset field only when
-// the object is created. Another manager removes the field.
+// TestUnsetSetByCreation checks that applying a configuration again is a no-op if a policy sets an unset field only when the object is
+// created, also if another policy rejects the creation. Another manager removes the field.
 func TestUnsetSetByCreation(t *testing.T) {
 	c := start(t, Config{})
-	c.addMutatingPolicy(strings.Replace(mutatingPolicy("p", "", `Object{data: {"policy": "x"}}`), `["CREATE","UPDATE"]`, `["CREATE"]`, 1))
-	var received []map[string]string
-	hook := patchServer(t, `[{"op":"add","path":"/data/hook","value":"x"}]`, &received)
-	webhook := configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, "")
-	c.call("POST", registration+"mutatingwebhookconfigurations", strings.Replace(webhook, `["CREATE","UPDATE"]`, `["CREATE"]`, 1)).want(201)
+	onlyCreate := func(policy string) string { return strings.Replace(policy, `["CREATE","UPDATE"]`, `["CREATE"]`, 1) }
+	c.addMutatingPolicy(onlyCreate(mutatingPolicy("p", "", `Object{data: {"policy": "x"}}`)))
 
-	unset := mapBody("c", `{"a":"1","policy":{"k8s_io__value":"unset"},"hook":{"k8s_io__value":"unset"}}`)
-	first := c.apply(testMaps+"/c", "alice", unset).want(201, `"data":{"a":"1","hook":"x","policy":"x"}`)
-	for range 2 {
+	unset := mapBody("c", `{"a":"1","b":"2","policy":{"k8s_io__value":"unset"}}`)
+	first := c.apply(testMaps+"/c", "alice", unset).want(201, `"data":{"a":"1","b":"2","policy":"x"}`)
+	unchanged := func() {
+		t.Helper()
 		if again := c.apply(testMaps+"/c", "alice", unset).want(200); again.text != first.text {
 			t.Errorf("applying the configuration again: received %s, want %s", again.text, first.text)
 		}
 	}
-	hook.Close()
-	if again := c.apply(testMaps+"/c", "alice", unset).want(200); again.text != first.text {
-		t.Errorf("applying the configuration while the webhook fails: received %s, want %s", again.text, first.text)
+	unchanged()
+	c.addMutatingPolicy(onlyCreate(mutatingPolicy("failing", "", `Object{data: {"x": object.data.none}}`)))
+	c.apply(testMaps+"/d", "alice", mapBody("d", `{}`)).want(403)
+	unchanged()
+	c.apply(testMaps+"/c", "alice", mapBody("c", `{"a":"1","b":{"k8s_io__value":"unset"},"policy":{"k8s_io__value":"unset"}}`)).
+		want(200, `"data":{"a":"1","policy":"x"}`)
+	c.apply(testMaps+"/c", "bob&force=true", mapBody("c", `{"policy":{"k8s_io__value":"unset"}}`)).want(200, `"data":{"a":"1"}`)
+}
+
+// TestUnsetCallsNoWebhookForCreation checks that applying a configuration again calls webhooks only for the update. A field that a
+// webhook sets at each write keeps its value, without a write; a field that it sets only at the creation is removed.
+func TestUnsetCallsNoWebhookForCreation(t *testing.T) {
+	for _, test := range []struct {
+		operations string
+		calls      int // of the first two applies
+		data       string
+	}{
+		{`["CREATE","UPDATE"]`, 2, `{"a":"1","hook":"x"}`},
+		{`["CREATE"]`, 1, `{"a":"1"}`},
+	} {
+		c := start(t, Config{})
+		var received []map[string]string
+		hook := patchServer(t, `[{"op":"add","path":"/data/hook","value":"x"}]`, &received)
+		webhook := configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, "")
+		c.call("POST", registration+"mutatingwebhookconfigurations", strings.Replace(webhook, `["CREATE","UPDATE"]`, test.operations, 1)).want(201)
+
+		unset := mapBody("c", `{"a":"1","hook":{"k8s_io__value":"unset"}}`)
+		first := c.apply(testMaps+"/c", "alice", unset).want(201, `"data":{"a":"1","hook":"x"}`)
+		second := c.apply(testMaps+"/c", "alice", unset).want(200, `"data":`+test.data)
+		if len(received) != test.calls {
+			t.Errorf("%s: the webhook received %v, want %d calls", test.operations, received, test.calls)
+		}
+		if again := c.apply(testMaps+"/c", "alice", unset).want(200); again.text != second.text || test.calls == 2 && second.text != first.text {
+			t.Errorf("%s: received %s, %s and %s, want no further writes", test.operations, first.text, second.text, again.text)
+		}
 	}
-	c.apply(testMaps+"/c", "bob&force=true", mapBody("c", `{"policy":{"k8s_io__value":"unset"},"hook":{"k8s_io__value":"unset"}}`)).want(200, `"data":{"a":"1"}`)
 }
 
 // TestMutatingPolicyUnsetsSecretText checks that a policy that unsets a field of data or stringData removes it from both, also from

@@ -50,10 +50,10 @@ func (w *write) created(live *loaded, doc document.Value) document.Value {
 }
 
 // createdWithAdmission is created with the changes of mutating admission to a dry run of the creation, in which the object has
-// none of the metadata that the server sets. If admission rejects it, createdWithAdmission returns the live object: as long as the
-// result of admission is unknown, unset fields keep their values.
+// none of the metadata that the server sets. Webhooks are not called, because the client has not requested a creation, and
+// plugins that reject the creation are ignored.
 func (w *write) createdWithAdmission(ctx context.Context, live *loaded, doc document.Value) document.Value {
-	plan := w.Endpoint.admission.Plan(admission.Create)
+	plan := w.Endpoint.admission.Plan(admission.Create).Rehearsal()
 	if !plan.Mutates() {
 		return w.created(live, doc)
 	}
@@ -68,7 +68,7 @@ func (w *write) createdWithAdmission(ctx context.Context, live *loaded, doc docu
 	}
 	a, err := dryRun.mutate(ctx, &loaded{}, merged{object: apply.Object{Document: doc.With("metadata", sent)}}, plan)
 	if err != nil {
-		return live.current.Document
+		return w.created(live, doc)
 	}
 	admitted := a.object.Document
 	sent = admitted.Get("metadata")

@@ -18,6 +18,9 @@ type mutatingPlugin struct {
 // Name implements admission.Plugin.
 func (*mutatingPlugin) Name() string { return "MutatingAdmissionWebhook" }
 
+// CallsServers implements admission.Remote.
+func (*mutatingPlugin) CallsServers() {}
+
 // Handles implements admission.Plugin. Webhooks are called for no-op writes, too, because their response may depend on the
 // user.
 func (p *mutatingPlugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
