@@ -21,6 +21,12 @@ const UnsetMarkerKey = "k8s_io__value"
 // UnsetMarkerValue is the only valid value of UnsetMarkerKey.
 const UnsetMarkerValue = "unset"
 
+// deletionFields are the fields that the deletion of an object sets, and that no update can remove.
+var deletionFields = []fieldset.Path{
+	fieldset.Names("metadata", "deletionGracePeriodSeconds"),
+	fieldset.Names("metadata", "deletionTimestamp"),
+}
+
 // isUnsetMarker reports whether a value is a map that contains the field UnsetMarkerKey. The marker may be invalid.
 func isUnsetMarker(v document.Value) bool {
 	if v.Kind() != document.Map {
@@ -73,6 +79,11 @@ func splitMarkers(t *schema.Type, config document.Value, noZeroKeys bool) (rest 
 	for _, p := range untrackedFields.Paths() {
 		if unset.Has(p) {
 			s.problems = append(s.problems, FieldError{p, "expected a value, received an unset marker; this field identifies the object and can't be unset"})
+		}
+	}
+	for _, p := range deletionFields {
+		if unset.Has(p) {
+			s.problems = append(s.problems, FieldError{p, "expected no value, received an unset marker; only the deletion of the object sets this field"})
 		}
 	}
 	if len(s.problems) > 0 {

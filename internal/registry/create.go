@@ -105,11 +105,12 @@ func withoutDeletionFields(doc document.Value) document.Value {
 	return doc
 }
 
-// checkNoDeletionFields returns a 422 if an apply configuration that creates an object contains deletion fields.
+// checkNoDeletionFields returns a 422 if an apply configuration that creates an object contains deletion fields. The apply engine
+// rejects unset markers.
 func (w *write) checkNoDeletionFields(config document.Value) error {
 	var errs field.ErrorList
 	for _, name := range deletionFields {
-		if is := config.Lookup("metadata", name); !is.IsAbsent() && !is.IsNull() {
+		if is := config.Lookup("metadata", name); !is.IsAbsent() && !is.IsNull() && !(w.Unset && isMarker(is)) {
 			errs = append(errs, field.Invalid(field.NewPath("metadata", name), is.ToGo(), "field is immutable"))
 		}
 	}
