@@ -100,15 +100,51 @@ func (c *checker) checkQuantity(name string, v document.Value) {
 	}
 }
 
+// checkHugePages requires that an amount of huge pages is a multiple of their size, unless the pod spec before the update contains
+// other amounts already, which Kubernetes accepted before 1.20.
 func (c *checker) checkHugePages(name string, v document.Value) {
-	if !isHugePagesResource(name) {
+	if hasWholePages(name, v) {
+		return
+	}
+	if _, old, _ := c.enclosing("PodSpec"); hasPartialPages(old) {
 		return
 	}
 	q := quantityValue(v)
-	size, err := ParseQuantity(strings.TrimPrefix(name, "hugepages-"))
-	if err != nil || size.Sign() <= 0 || size.MilliValue()%1000 != 0 || size.Value() == 0 || q.Value()%size.Value() != 0 {
-		c.invalid(q.String(), fmt.Sprintf("%s is not positive integer multiple of %s", q.String(), name))
+	c.invalid(q.String(), fmt.Sprintf("%s is not positive integer multiple of %s", q.String(), name))
+}
+
+// hasWholePages reports whether v, an amount of the resource name, is a multiple of the page size if the resource is huge pages.
+func hasWholePages(name string, v document.Value) bool {
+	if !isHugePagesResource(name) {
+		return true
 	}
+	size, err := ParseQuantity(strings.TrimPrefix(name, "hugepages-"))
+	if err != nil || size.Sign() <= 0 || size.MilliValue()%1000 != 0 || size.Value() == 0 {
+		return false
+	}
+	q := quantityValue(v)
+	return q.Value()%size.Value() == 0
+}
+
+// hasPartialPages reports whether the containers or the overhead of a pod spec contain an amount of huge pages that is not a multiple of
+// their size.
+func hasPartialPages(spec document.Value) bool {
+	isPartial := func(amounts document.Value) bool {
+		for name, v := range amounts.Fields() {
+			if !hasWholePages(name, v) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, list := range []string{"initContainers", "containers", "ephemeralContainers"} {
+		for _, container := range spec.Get(list).Items() {
+			if isPartial(container.Lookup("resources", "limits")) || isPartial(container.Lookup("resources", "requests")) {
+				return true
+			}
+		}
+	}
+	return isPartial(spec.Get("overhead"))
 }
 
 func checkContainerResources(c *checker, r, _ document.Value) {

@@ -10,6 +10,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
@@ -319,5 +321,33 @@ func TestKeptRestartOfInitContainer(t *testing.T) {
 	}
 	if n := count(errorTexts(typ.Validate(kept, kept))); n != 0 {
 		t.Errorf("Validate() of an update that keeps RestartContainer: got %d errors about it, want none", n)
+	}
+}
+
+// TestPartialHugePages checks that amounts of huge pages that are no multiple of the page size are rejected, except in updates of
+// objects that have such amounts already.
+func TestPartialHugePages(t *testing.T) {
+	typ, _ := Builtin("io.k8s.api.core.v1.PodTemplate")
+	template := func(pages, overhead string) document.Value {
+		return parseYAML(t, `{apiVersion: v1, kind: PodTemplate, metadata: {name: a, namespace: b, resourceVersion: "1"}, template: {metadata: {}, spec: {restartPolicy: Always, `+
+			`dnsPolicy: ClusterFirst, terminationGracePeriodSeconds: 1, overhead: {`+overhead+`}, containers: [{name: c, image: i, imagePullPolicy: Always, `+
+			`terminationMessagePolicy: File, resources: {limits: {cpu: "1", hugepages-2Mi: `+pages+`}, requests: {hugepages-2Mi: `+pages+`}}}]}}}`)
+	}
+	partial := func(errs field.ErrorList) int {
+		return strings.Count(strings.Join(errorTexts(errs), "\n"), "is not positive integer multiple of")
+	}
+	for _, test := range []struct {
+		now, old document.Value
+		want     int
+	}{
+		{template("4Mi", ""), document.Value{}, 0},
+		{template("3Mi", ""), document.Value{}, 2},
+		{template("3Mi", ""), template("4Mi", ""), 2},
+		{template("3Mi", ""), template("5Mi", ""), 0},
+		{template("3Mi", ""), template("4Mi", "hugepages-2Mi: 3Mi"), 0},
+	} {
+		if got := partial(typ.Validate(test.now, test.old)); got != test.want {
+			t.Errorf("update of %s to %s: got %d errors, want %d: %v", test.old, test.now, got, test.want, typ.Validate(test.now, test.old))
+		}
 	}
 }
