@@ -20,6 +20,8 @@ func StoreError(err error) error {
 		tooNew  *watchcache.TooNewError
 		unknown *storage.UnknownError
 		noSpace *storage.NoSpaceError
+		limit   *storage.LimitError
+		away    *storage.UnavailableError
 	)
 	switch {
 	case isStatus(err):
@@ -27,10 +29,14 @@ func StoreError(err error) error {
 	case errors.As(err, &unknown): // precedes the next case, because an error of unknown outcome may wrap context.Canceled
 		status := apierrors.NewTimeoutError("the outcome of the write is unknown: the storage failed or is slow; read the object to find out", 1)
 		return &storeFailure{status, err}
+	case errors.As(err, &away): // may wrap context.DeadlineExceeded, too
+		return &storeFailure{unavailableError(), err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return apierrors.NewTimeoutError("the request took too long", 1)
 	case errors.As(err, &noSpace):
 		return noSpaceError(noSpace)
+	case errors.As(err, &limit):
+		return apierrors.NewRequestEntityTooLargeError(limit.Error())
 	case errors.Is(err, watchcache.ErrTooOld):
 		return apierrors.NewResourceExpired("The provided resource version is too old: " + err.Error())
 	case errors.As(err, &tooNew):
@@ -55,6 +61,13 @@ func (f *storeFailure) Error() string { return f.cause.Error() }
 func tooNewError(e *watchcache.TooNewError) error {
 	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", e.Requested, e.Now), 1)
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
+	return err
+}
+
+// unavailableError returns the 503 for an operation that the store could not perform because it does not respond. Nothing was written.
+func unavailableError() *apierrors.StatusError {
+	err := apierrors.NewServiceUnavailable("the storage does not respond; nothing was written; retry later")
+	err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 1}
 	return err
 }
 

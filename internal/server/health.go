@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // check is a health check. The paths, responses and status codes of health checks are those of Kubernetes.
@@ -20,10 +22,7 @@ type check struct {
 // checks lists the health checks in the order in which they run.
 var checks = []check{
 	{name: "ping", run: func(*request) error { return nil }},
-	{name: "store", run: func(q *request) error {
-		_, err := q.h.Cache.Revision(q.r.Context())
-		return err
-	}},
+	{name: "store", run: (*request).checkStore},
 	{name: "commits", run: (*request).checkCommits},
 	{name: "shutdown", readinessOnly: true, run: func(q *request) error {
 		if q.h.isStopping.Load() {
@@ -31,6 +30,16 @@ var checks = []check{
 		}
 		return nil
 	}},
+}
+
+// checkStore fails if the store cannot be read. The liveness check does not fail if the store is a cluster that does not respond, because
+// a restart would not repair it.
+func (q *request) checkStore() error {
+	_, err := q.h.Cache.Revision(q.r.Context())
+	if away := (*storage.UnavailableError)(nil); errors.As(err, &away) && q.healthName() != "readyz" {
+		return nil
+	}
+	return err
 }
 
 // checkCommits fails if the store rejects commits, which it does from a disk failure until a restart. Then the readiness

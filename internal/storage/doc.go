@@ -1,5 +1,6 @@
 // Package storage defines the interface between the server and the database that stores its objects. Package pebble is the
-// embedded implementation; package storagetest is the conformance suite that every implementation passes.
+// embedded implementation, package etcd is the implementation for several servers; package storagetest is the conformance suite
+// that every implementation passes.
 //
 // # Vocabulary
 //
@@ -55,13 +56,13 @@
 //	Compact   Compact(revision)
 //	Revision  the revision in the header of a linearizable Range
 //
-// One rule is stricter than etcd's: after Compact(r) a watch may start after r, but not at r itself.
-//
 // # Where to look
 //
 //	store.go       Store, Watcher and their types
 //	errors.go      errors, and CheckCommit, which validates commits for all implementations
 //	storagetest/   the conformance suite, and a reference model with which the results of random operations are compared
 //	pebble/        the embedded implementation
+//	etcd/          the implementation in an etcd cluster
+//	kubernetes/    translates the keys and values of another store to those of kube-apiserver
 //	backup/        backups: files with all items at one revision, for every implementation
 package storage

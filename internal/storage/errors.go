@@ -57,6 +57,23 @@ func (e *NoSpaceError) Error() string {
 	return "storage: " + e.Reason + "; delete objects or free space on the disk, then retry"
 }
 
+// UnavailableError is returned by all methods if the store cannot be reached or is overloaded. Nothing was written; the same operation may
+// succeed later.
+type UnavailableError struct{ Err error }
+
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("storage: expected a response, received none: %v; retry later", e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// LimitError is returned by Commit for a commit that the store never accepts because of its size or its number of writes. Nothing was
+// written.
+type LimitError struct{ Reason string }
+
+func (e *LimitError) Error() string { return "storage: " + e.Reason + "; write less at once" }
+
 // CheckCommit returns an error if every implementation must reject a commit of writes: if writes are empty, or contain a
 // duplicate key, or contain an invalid key, value or expected revision.
 func CheckCommit(writes []Write) error {

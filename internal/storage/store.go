@@ -20,8 +20,8 @@ type Store interface {
 	Commit(ctx context.Context, writes ...Write) (Revision, error)
 	// Watch returns a watcher of the events of keys that start with prefix, starting with the first commit whose revision is
 	// greater than after, which may be in the future. If after is less than the revision of the last compaction, Watch or the
-	// first call of Next returns ErrCompacted. The context limits only the call of Watch; the watch lasts until the watcher
-	// or the store is closed.
+	// first call of Next returns ErrCompacted; if after+1 is that revision, a store that still has all events may return them.
+	// The context limits only the call of Watch; the watch lasts until the watcher or the store is closed.
 	Watch(ctx context.Context, prefix string, after Revision) (Watcher, error)
 	// Compact removes the history before revision; lists at revision itself and watches after revision remain possible. It
 	// returns ErrFuture if revision is greater than the current revision. It is a no-op if revision was compacted before.
