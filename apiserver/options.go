@@ -30,8 +30,10 @@ type Options struct {
 	// memory.
 	Directory string
 
-	// Storage limits the size of the store, and schedules backups.
+	// Storage limits the size of the embedded store, and schedules backups.
 	Storage Storage
+	// Etcd stores the objects in an etcd cluster. Directory then contains only certificates.
+	Etcd Etcd
 
 	// Address is the TCP address to listen on; """" means 127.0.0.1:0, a free loopback port.
 	Address string
@@ -168,7 +170,7 @@ const (
 
 // config returns the configuration of the server, or an error if the options are invalid.
 func (o Options) config() (app.Config, error) {
-	for _, check := range []func() error{o.checkListener, o.checkDurations, o.checkGates, o.checkExtensions, o.checkAudit} {
+	for _, check := range []func() error{o.checkListener, o.checkEtcd, o.checkDurations, o.checkGates, o.checkExtensions, o.checkAudit} {
 		if err := check(); err != nil {
 			return app.Config{}, err
 		}
@@ -179,6 +181,7 @@ func (o Options) config() (app.Config, error) {
 	}
 	c := app.Config{
 		Folder: o.Directory, QuotaBytes: o.Storage.QuotaBytes, MinFreeBytes: o.Storage.MinFreeBytes, Backups: o.Storage.schedule(), Audit: o.Audit,
+		Etcd:    o.Etcd.config(),
 		Address: o.Address, Listener: o.Listener, InProcess: o.InProcess,
 		TokenFile: o.TokenFile, ClientCAFile: o.TLS.ClientCAFile, CertFile: o.TLS.CertFile, KeyFile: o.TLS.KeyFile,
 		Unset: o.isEnabled(UnsettingFields), Drop: o.isEnabled(ManagedFieldsOptOut),

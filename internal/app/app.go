@@ -45,8 +45,10 @@ const release = "cadastre"
 type Config struct {
 	// Folder is the data directory; "" stores everything in memory.
 	Folder string
-	// Store stores the objects; nil means the embedded store in the data directory. The server closes it when it stops.
+	// Store stores the objects; nil means etcd or the embedded store. The server closes it when it stops.
 	Store Store
+	// Etcd configures the store in etcd; if it has no endpoints, objects are in the embedded store in the data directory.
+	Etcd Etcd
 	// QuotaBytes and MinFreeBytes limit the embedded store; see pebble.Options.
 	QuotaBytes, MinFreeBytes int64
 	// Backups configures scheduled backups; if its Folder is "", there are no scheduled backups. Start sets Log and Report.
@@ -154,7 +156,7 @@ func (s *Server) start(ctx context.Context) error {
 	if s.audit, err = audit.Open(s.config.Audit); err != nil { // before anything is changed
 		return err
 	}
-	if err := s.openStore(); err != nil {
+	if err := s.openStore(ctx); err != nil {
 		return err
 	}
 	// The address is reserved first; connections wait until the listener serves them.
@@ -248,10 +250,14 @@ func strategies() map[string]registry.Strategy {
 	}
 }
 
-// openStore opens the embedded store, unless Config.Store is set.
-func (s *Server) openStore() error {
+// openStore opens the store in etcd if it is configured, or the embedded store, unless Config.Store is set.
+func (s *Server) openStore(ctx context.Context) (err error) {
 	if s.store = s.config.Store; s.store != nil {
 		return nil
+	}
+	if s.config.Etcd.isSet() {
+		s.store, err = s.openEtcd(ctx)
+		return err
 	}
 	own, err := pebble.Open(pebble.Options{
 		Folder: s.dir("store"), QuotaBytes: s.config.QuotaBytes, MinFreeBytes: s.config.MinFreeBytes, Log: s.config.Log,

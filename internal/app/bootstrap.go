@@ -54,7 +54,7 @@ func (s *Server) bootstrap(ctx context.Context, all *registry.Registry) error {
 		group.Go(func() error {
 			err := makeNamespace(ctx, all, name)
 			if err == nil && name == "default" {
-				makeService(ctx, all, s.address()) // after makeNamespace, because the Service is in the namespace default
+				s.bootstrapService(ctx, all) // after makeNamespace, because the Service is in the namespace default
 			}
 			return err
 		})
@@ -74,6 +74,18 @@ func (s *Server) bootstrap(ctx context.Context, all *registry.Registry) error {
 		return err
 	}
 	return s.syncRoles(ctx)
+}
+
+// bootstrapService applies the Service default/kubernetes. If other servers use the store, it does not change a Service that exists: it
+// belongs to the server that created it, which may be a kube-apiserver.
+func (s *Server) bootstrapService(ctx context.Context, all *registry.Registry) {
+	if s.store.IsShared() {
+		own := systemObjects{all: all}
+		if !own.isMissing(ctx, kubernetesService) {
+			return
+		}
+	}
+	makeService(ctx, all, s.address())
 }
 
 // syncRoles waits until the authorizer has processed all stored roles and bindings.

@@ -73,7 +73,7 @@ func (s *Server) runControllers(ctx context.Context, all *registry.Registry) {
 	running.Go(func() { remover.Run(ctx) })
 	collector := &garbagecollector.Collector{Objects: all, User: controllerUser("generic-garbage-collector"), Manager: systemManager, Log: s.config.Log}
 	running.Go(func() { collector.Run(ctx) })
-	if s.config.EventLife > 0 {
+	if s.config.EventLife > 0 && !s.config.Etcd.isSet() { // in etcd, events have leases
 		expirer := &eventttl.Expirer{Objects: all, TTL: s.config.EventLife, Log: s.config.Log}
 		running.Go(func() { expirer.Run(ctx) })
 	}

@@ -25,6 +25,9 @@ type systemObjects struct {
 	withoutFairness bool
 }
 
+// kubernetesService is the key of the Service through which pods reach the API server.
+var kubernetesService = watchcache.Key{Kind: "core/services", Namespace: "default", Name: "kubernetes"}
+
 func (s *systemObjects) run(ctx context.Context) {
 	ticker := time.NewTicker(cmp.Or(s.interval, defaultReconcileInterval))
 	defer ticker.Stop()
@@ -48,7 +51,7 @@ func (s *systemObjects) reconcile(ctx context.Context) {
 			s.all.Log.Warn("restoring system namespace failed", "name", name, "error", err)
 		}
 	}
-	if s.isMissing(ctx, watchcache.Key{Kind: "core/services", Namespace: "default", Name: "kubernetes"}) {
+	if s.isMissing(ctx, kubernetesService) {
 		makeService(ctx, s.all, s.address)
 	}
 	if s.withoutFairness {

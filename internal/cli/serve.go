@@ -30,6 +30,7 @@ type serveFlags struct {
 	eventTTL                               time.Duration
 	memoryLimit                            string
 	storage                                storageFlags
+	etcd                                   etcdFlags
 	shutdownDelay                          time.Duration
 	audit                                  apiserver.AuditOptions
 	reads, writes                          int
@@ -41,7 +42,7 @@ func serveCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the API server",
-		Long: `Run a Kubernetes-compatible API server that stores objects in a folder.
+		Long: `Run a Kubernetes-compatible API server that stores objects in a folder, or in etcd.
 
 The server creates a certificate authority and certificates in the folder, writes a kubeconfig for its administrator, and
 prints "ready https://HOST:PORT" when it accepts requests. SIGINT and SIGTERM stop it. Acknowledged writes are on disk
@@ -72,6 +73,7 @@ at any time.`,
 	flags.DurationVar(&f.eventTTL, "event-ttl", time.Hour, "The time to keep events after their last update. 0 keeps events forever.")
 	flags.StringVar(&f.memoryLimit, "memory-limit", "", "The `size` that the memory of the process should not exceed, such as 2Gi. The default is 75 % of the limit of the control group, if there is one. Half of it is for request bodies and what is decoded from them; requests beyond that receive 429.")
 	f.storage.bind(flags)
+	f.etcd.bind(flags)
 	flags.DurationVar(&f.shutdownDelay, "shutdown-delay-duration", 0, "The time for which the server still serves requests after SIGTERM, while /readyz fails.")
 	f.audit = apiserver.DefaultAuditOptions()
 	bindAuditFlags(flags, &f.audit)
@@ -124,7 +126,7 @@ func (f *serveFlags) check() error {
 	if f.shutdownDelay < 0 {
 		return fmt.Errorf("--shutdown-delay-duration: expected a duration such as 10s, or 0, received %s", f.shutdownDelay)
 	}
-	if err := errors.Join(f.storage.check(), f.audit.Check()); err != nil {
+	if err := errors.Join(f.storage.check(), f.etcd.check(), f.audit.Check()); err != nil {
 		return err
 	}
 	if f.reads <= 0 {
@@ -176,7 +178,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 		f.eventTTL = -1 // a negative TTL disables the expiry of events
 	}
 	err = runServer(ctx, apiserver.Options{
-		Directory: f.data, Storage: f.storage.options, Audit: f.audit, Address: f.listen, TokenFile: f.tokens,
+		Directory: f.data, Storage: f.storage.options, Etcd: f.etcd.options, Audit: f.audit, Address: f.listen, TokenFile: f.tokens,
 		TLS:          apiserver.TLS{CertFile: f.certificate, KeyFile: f.keyFile, ClientCAFile: f.clientCA},
 		FeatureGates: gates, DisableControllers: !f.controllers, EventTTL: f.eventTTL,
 		Limits:        apiserver.Limits{MaxReadsInFlight: f.reads, MaxWritesInFlight: f.writes, DisablePriorityAndFairness: !f.fairness, MemoryBudget: memory / 2},
