@@ -23,6 +23,7 @@
 //
 // Comparisons of kube-apiserver and Cadastre; the commands are run by make:
 //
+//	together/           kube-apiserver and Cadastre on one etcd
 //	cmd/conformance/    the scripts of package applytest (make conformance)
 //	differential/       random histories, and cmd/differential/ (make differential)
 //	material/           CRDs and samples of well-known projects, and cmd/material/ (make oracle-material)

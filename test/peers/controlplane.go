@@ -31,6 +31,7 @@ type ControlPlane struct {
 	Host      string // the address, https://127.0.0.1:PORT
 	CA        []byte // the certificate authority in PEM
 	Token     string // the bearer token of the user admin in the group system:masters
+	EtcdURL   string // the address of etcd for clients, http://127.0.0.1:PORT
 	Etcd      *Process
 	APIServer *Process
 
@@ -88,7 +89,7 @@ func (c *ControlPlane) start(ctx context.Context, etcd, server string, options O
 		return err
 	}
 	client, peer, secure := loopback("http", ports[0]), loopback("http", ports[1]), ports[2]
-	c.Host = loopback("https", secure)
+	c.Host, c.EtcdURL = loopback("https", secure), client
 	if c.Etcd, err = startProcess(c.folder, etcd, etcdArgs(client, peer, options)); err != nil {
 		return err
 	}
