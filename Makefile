@@ -61,6 +61,10 @@ RELEASE ?=
 release: ## make reproducible archives for all platforms in dist, with checksums and SBOMs; RELEASE='v0.1.0 linux/amd64' passes version and platforms
 	test/tools/release $(RELEASE)
 
+.PHONY: modules
+modules: ## require the modules applyruntime and applyconfig at the version of the next tags; RELEASE=v0.1.0 passes it
+	test/tools/modules $(RELEASE)
+
 .PHONY: fmt
 fmt: ## format every Go file
 	gofmt -w .
