@@ -64,5 +64,6 @@
 //	pebble/        the embedded implementation
 //	etcd/          the implementation in an etcd cluster
 //	kubernetes/    translates the keys and values of another store to those of kube-apiserver
+//	encryption/    a Store that encrypts the values of another store
 //	backup/        backups: files with all items at one revision, for every implementation
 package storage

@@ -35,11 +35,20 @@ type Store interface {
 	Close() error
 }
 
+// StaleChecker is implemented by stores that transform values, for instance encrypt them.
+type StaleChecker interface {
+	// IsStale reports whether the item with the given key would be stored as other bytes if it were written unchanged.
+	IsStale(ctx context.Context, key string) (bool, error)
+}
+
 // Item is a key with its value and the revision of the commit that last wrote it. The value must not be modified.
 type Item struct {
 	Key      string
 	Value    []byte
 	Revision Revision
+	// Err is the reason why the value cannot be read, for instance because the key that decrypts it is missing; Value then holds the
+	// stored bytes. It is nil if the value is readable.
+	Err error
 }
 
 // Write is the change of one key, or a condition on one key, in a commit.
@@ -107,6 +116,8 @@ type Event struct {
 	// Value is the new value; nil if the item was deleted.
 	Value    []byte
 	Revision Revision
+	// Err is the reason why Value cannot be read, as in Item.
+	Err error
 	// Previous is the value of the item before the commit, and PreviousRevision is its revision; they are nil and 0 if the
 	// item did not exist.
 	Previous         []byte

@@ -42,9 +42,15 @@ func translateError(err error) error {
 type UnreadableError struct {
 	Key string
 	Err error
+	// HasReason reports whether the store has returned Err for this value. Err then contains nothing of the value, and names what
+	// makes the value readable.
+	HasReason bool
 }
 
 func (e *UnreadableError) Error() string {
+	if e.HasReason {
+		return fmt.Sprintf("cache: %s: expected an object, received an unreadable value: %v", e.Key, e.Err)
+	}
 	return fmt.Sprintf("cache: %s: expected an object, received an unreadable value: %v; delete or replace it", e.Key, e.Err)
 }
 

@@ -93,7 +93,7 @@ func (c *Cache) loadItem(states map[*resourceCache]*state, item storage.Item) {
 		s = &state{unreadable: map[string]error{}}
 		states[rc] = s
 	}
-	o, err := newObject(rc, item.Key, item.Value, item.Revision)
+	o, err := readObject(rc, item)
 	if err != nil {
 		c.options.Log.Error("cache: the store contains an unreadable object; its resource cannot be listed until the object is deleted or replaced", "error", err)
 		s.unreadable[item.Key] = err

@@ -73,6 +73,14 @@ func newObject(rc *resourceCache, key string, value []byte, revision storage.Rev
 	return o, nil
 }
 
+// readObject returns the object of an item of the store, or an UnreadableError.
+func readObject(rc *resourceCache, item storage.Item) (*Object, error) {
+	if item.Err != nil {
+		return nil, &UnreadableError{Key: item.Key, Err: item.Err, HasReason: true}
+	}
+	return newObject(rc, item.Key, item.Value, item.Revision)
+}
+
 // CheckItem returns an error if an item of the store is not an object that a cache can serve: if its key does not name an object,
 // its value is not JSON, or the name and namespace in its metadata are not those of the key.
 func CheckItem(item storage.Item) error {

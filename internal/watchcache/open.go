@@ -194,6 +194,17 @@ func (c *Cache) Commit(ctx context.Context, writes ...storage.Write) ([]*Object,
 	return made, revision, nil
 }
 
+// IsStale reports whether the stored bytes of an object would change if it were written unchanged, for instance because the store now
+// encrypts it with another key. It returns false if the store cannot tell.
+func (c *Cache) IsStale(ctx context.Context, o *Object) bool {
+	checker, ok := c.store.(storage.StaleChecker)
+	if !ok {
+		return false
+	}
+	stale, err := checker.IsStale(ctx, o.key)
+	return err == nil && stale
+}
+
 // parseWrite parses w.Value. It returns an error if the cache could not index the key, name or labels of the object; the caller
 // guarantees that w.Value is valid JSON. It also sets w.Seen if w.Expected is the item's current revision in the cache.
 func (c *Cache) parseWrite(w *storage.Write) (*Object, error) {

@@ -125,7 +125,7 @@ func (c *Cache) parseEvent(rc *resourceCache, e storage.Event) change {
 	if made.object = c.pending.take(rc, e); made.object != nil {
 		return made
 	}
-	if made.object, made.err = newObject(rc, e.Key, e.Value, e.Revision); made.err != nil {
+	if made.object, made.err = readObject(rc, storage.Item{Key: e.Key, Value: e.Value, Revision: e.Revision, Err: e.Err}); made.err != nil {
 		c.options.Log.Error("cache: an unreadable object was written; its resource cannot be listed until the object is deleted or replaced", "error", made.err)
 	}
 	return made
