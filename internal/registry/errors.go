@@ -17,11 +17,12 @@ import (
 // unknown error becomes a 500.
 func StoreError(err error) error {
 	var (
-		tooNew  *watchcache.TooNewError
-		unknown *storage.UnknownError
-		noSpace *storage.NoSpaceError
-		limit   *storage.LimitError
-		away    *storage.UnavailableError
+		tooNew     *watchcache.TooNewError
+		unknown    *storage.UnknownError
+		noSpace    *storage.NoSpaceError
+		limit      *storage.LimitError
+		away       *storage.UnavailableError
+		unreadable *watchcache.UnreadableError
 	)
 	switch {
 	case isStatus(err):
@@ -43,6 +44,8 @@ func StoreError(err error) error {
 		return tooNewError(tooNew)
 	case errors.Is(err, watchcache.ErrClosed), errors.Is(err, storage.ErrClosed):
 		return apierrors.NewServiceUnavailable("the server is being stopped")
+	case errors.As(err, &unreadable) && unreadable.HasReason:
+		return &unreadableFailure{apierrors.NewInternalError(fmt.Errorf("%s: %w", unreadable.Key, unreadable.Err)), unreadable}
 	default:
 		return &storeFailure{apierrors.NewInternalError(errors.New("the storage failed; the server's log has the error")), err}
 	}
@@ -56,6 +59,15 @@ type storeFailure struct {
 }
 
 func (f *storeFailure) Error() string { return f.cause.Error() }
+
+// unreadableFailure is the 500 for a stored object that cannot be read, with the reason.
+type unreadableFailure struct {
+	*apierrors.StatusError
+	cause *watchcache.UnreadableError
+}
+
+// Unwrap returns the error of the watch cache.
+func (f *unreadableFailure) Unwrap() error { return f.cause }
 
 // tooNewError returns Kubernetes' 504 for a read at a resourceVersion that does not exist yet.
 func tooNewError(e *watchcache.TooNewError) error {

@@ -146,6 +146,7 @@ func (w *write) enterQueue(ctx context.Context, create bool) (leave func()) {
 
 // attempt runs every stage once. It returns a *commitError if the commit failed, for instance because of a conflict.
 func (w *write) attempt(ctx context.Context) (Result, error) {
+	w.Trace.Stage("load")
 	live, err := w.load(ctx)
 	if err != nil {
 		return Result{}, err
@@ -157,6 +158,7 @@ func (w *write) attempt(ctx context.Context) (Result, error) {
 	if w.verb.create != nil {
 		live = &loaded{}
 	}
+	w.Trace.Stage("merge")
 	m, err := w.verb.merge(ctx, w, live)
 	if err != nil {
 		return Result{}, err
@@ -165,10 +167,11 @@ func (w *write) attempt(ctx context.Context) (Result, error) {
 		return Result{}, StoreError(ctx.Err())
 	}
 	plan := w.Endpoint.admission.Plan(live.operation())
-	if !m.wasSentWhole && !plan.HandlesNoOps() && live.equals(live.current.Document, m.object) {
+	if !m.wasSentWhole && !plan.HandlesNoOps() && w.isNoOp(ctx, live, live.current.Document, m.object) {
 		w.warn(live, live.stored)
 		return Result{Object: live.object}, nil
 	}
+	w.Trace.Stage("mutate")
 	a, err := w.mutate(ctx, live, m, plan)
 	if err != nil {
 		return Result{}, err
@@ -176,29 +179,33 @@ func (w *write) attempt(ctx context.Context) (Result, error) {
 	if ctx.Err() != nil { // the stages themselves do not check the deadline
 		return Result{}, StoreError(ctx.Err())
 	}
+	w.Trace.Stage("prepare")
 	p, err := w.prepare(live, m, a)
 	if err != nil {
 		return Result{}, err
 	}
-	if live.equals(live.stored, p.object) {
+	if w.isNoOp(ctx, live, live.stored, p.object) {
 		w.warn(live, live.stored)
 		return Result{Object: live.object}, w.validateAdmission(ctx, live, a, p, true)
 	}
 	if p, err = w.allocate(ctx, live, p); err != nil {
 		return Result{}, err
 	}
+	w.Trace.Stage("validate")
 	if err := w.validate(live, a, p); err != nil {
 		return Result{}, err
 	}
 	if ctx.Err() != nil {
 		return Result{}, StoreError(ctx.Err())
 	}
+	w.Trace.Stage("validating admission")
 	if err := w.validateAdmission(ctx, live, a, p, false); err != nil {
 		return Result{}, err
 	}
 	if err := w.checkCreatable(existing); err != nil {
 		return Result{}, err
 	}
+	w.Trace.Stage("commit")
 	return w.commit(ctx, live, a, p)
 }
 
@@ -228,7 +235,13 @@ func (l *loaded) revision() string {
 	return strconv.FormatInt(int64(l.object.Revision()), 10)
 }
 
-// equals reports whether storing object would be a no-op. doc is the live object at the version of object. The times of managed
+// isNoOp reports whether the write of object changes nothing in the store. doc is the live object at the version of object. As in
+// Kubernetes, an unchanged object is written if the store would now encrypt it with another key.
+func (w *write) isNoOp(ctx context.Context, live *loaded, doc document.Value, object apply.Object) bool {
+	return live.equals(doc, object) && (w.DryRun || !w.Cache.IsStale(ctx, live.object))
+}
+
+// equals reports whether object is equal to the live object. doc is the live object at the version of object. The times of managed
 // fields entries are ignored: a field manager that writes the same values again changes nothing. equals returns false if there
 // is no live object or if it is outdated.
 func (l *loaded) equals(doc document.Value, object apply.Object) bool {

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/tracing"
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
@@ -38,6 +39,8 @@ type Request struct {
 	AuthorizeCreate func(context.Context) error
 	// Warn adds a warning to the response. It must not be nil.
 	Warn func(text string)
+	// Trace receives the stages of the write; nil if the request is not traced.
+	Trace *tracing.Span
 	// ClientGone returns a channel that is closed when the client has disconnected; nil if the caller cannot detect that. If the
 	// client disconnects while the write waits for the write gate, the write is abandoned; a started write continues.
 	ClientGone func() <-chan struct{}

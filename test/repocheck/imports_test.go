@@ -35,6 +35,7 @@ var layers = []string{
 	"internal/audit",
 	"internal/lib/webhookclient",
 	"internal/metrics",
+	"internal/tracing",
 	"applytest",
 	"internal/cli/cluster",
 	"internal/api/scheme",

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/internal/tracing"
 )
 
 // userAgent is the User-Agent of kube-apiserver, which some webhooks check.
@@ -82,6 +84,7 @@ type limitedTransport struct {
 func (l limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("User-Agent", userAgent)
+	tracing.Inject(r.Context(), r.Header)
 	response, err := l.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
