@@ -80,12 +80,19 @@ type Options struct {
 	// never.
 	EventTTL time.Duration
 	// ShutdownDelay is the time for which a server that stops still serves all requests, while its readiness check fails: load
-	// balancers need it to send requests to other servers.
+	// balancers need it to send requests to other servers. If it is not 0, connections are closed only when they are idle: HTTP/1
+	// connections after a response with Connection: close, HTTP/2 connections a second after a GOAWAY.
 	ShutdownDelay time.Duration
 	// ShutdownTimeout is the maximum time that active requests have to finish when the server stops; 0 means 20 seconds.
 	ShutdownTimeout time.Duration
 	// Log receives the server's log; nil means slog.Default().
 	Log *slog.Logger
+	// TracingConfigFile is a file with a TracingConfiguration of apiserver.config.k8s.io/v1, the collector of OpenTelemetry traces;
+	// "" means that requests are not traced.
+	TracingConfigFile string
+	// Profiling enables the profiles of the process at /debug/pprof, for users with the verb get on these paths: by default, the
+	// group system:masters.
+	Profiling bool
 	// TuneGC lets the server set the garbage collector's target percentage (GOGC) for the whole process. It is for programs
 	// whose only purpose is to run a server.
 	TuneGC bool
@@ -125,6 +132,10 @@ type Storage struct {
 	BackupDirectory string
 	BackupInterval  time.Duration
 	BackupsToKeep   int
+	// EncryptionConfigFile is a file with an EncryptionConfiguration of apiserver.config.k8s.io/v1, whose keys encrypt the objects of
+	// the resources that it names; "" means that nothing is encrypted. ReloadEncryptionConfig reads the file again every minute.
+	EncryptionConfigFile   string
+	ReloadEncryptionConfig bool
 }
 
 const (
@@ -181,11 +192,12 @@ func (o Options) config() (app.Config, error) {
 	}
 	c := app.Config{
 		Folder: o.Directory, QuotaBytes: o.Storage.QuotaBytes, MinFreeBytes: o.Storage.MinFreeBytes, Backups: o.Storage.schedule(), Audit: o.Audit,
-		Etcd:    o.Etcd.config(),
+		Etcd:                 o.Etcd.config(),
+		EncryptionConfigFile: o.Storage.EncryptionConfigFile, ReloadEncryptionConfig: o.Storage.ReloadEncryptionConfig,
 		Address: o.Address, Listener: o.Listener, InProcess: o.InProcess,
 		TokenFile: o.TokenFile, ClientCAFile: o.TLS.ClientCAFile, CertFile: o.TLS.CertFile, KeyFile: o.TLS.KeyFile,
 		Unset: o.isEnabled(UnsettingFields), Drop: o.isEnabled(ManagedFieldsOptOut),
-		WithoutControllers: o.DisableControllers, EventLife: max(0, o.EventTTL), PaceGC: o.TuneGC,
+		WithoutControllers: o.DisableControllers, EventLife: max(0, o.EventTTL), PaceGC: o.TuneGC, Profiling: o.Profiling, TracingConfigFile: o.TracingConfigFile, GracefulStop: o.ShutdownDelay > 0,
 		Limits:           server.Limits{RequestTimeout: o.Limits.RequestTimeout, MaxBodyBytes: o.Limits.MaxBodyBytes, MemoryBudget: o.Limits.MemoryBudget},
 		MaxReadsInFlight: o.Limits.MaxReadsInFlight, MaxWritesInFlight: o.Limits.MaxWritesInFlight, WithoutFairness: o.Limits.DisablePriorityAndFairness,
 		Log:       o.Log,

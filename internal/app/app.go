@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -33,7 +35,9 @@ import (
 	"github.com/cadastre/cadastre/internal/server"
 	"github.com/cadastre/cadastre/internal/storage"
 	"github.com/cadastre/cadastre/internal/storage/backup"
+	"github.com/cadastre/cadastre/internal/storage/encryption"
 	"github.com/cadastre/cadastre/internal/storage/pebble"
+	"github.com/cadastre/cadastre/internal/tracing"
 	"github.com/cadastre/cadastre/internal/watchcache"
 	"github.com/cadastre/cadastre/internal/watchcache/informer"
 )
@@ -51,6 +55,10 @@ type Config struct {
 	Etcd Etcd
 	// QuotaBytes and MinFreeBytes limit the embedded store; see pebble.Options.
 	QuotaBytes, MinFreeBytes int64
+	// EncryptionConfigFile is the file with the EncryptionConfiguration of the embedded store; "" means that nothing is encrypted.
+	// ReloadEncryptionConfig reloads it when it changes.
+	EncryptionConfigFile   string
+	ReloadEncryptionConfig bool
 	// Backups configures scheduled backups; if its Folder is "", there are no scheduled backups. Start sets Log and Report.
 	Backups backup.Schedule
 	// Audit configures the audit log; the zero value disables it.
@@ -73,7 +81,13 @@ type Config struct {
 	EventLife time.Duration
 	// PaceGC tunes Go's garbage collector for a process that runs only this server.
 	PaceGC bool
-	Limits server.Limits
+	// GracefulStop makes Stop wait until all connections are idle; see server.Options.
+	GracefulStop bool
+	// TracingConfigFile is the file with the TracingConfiguration; "" means that requests are not traced.
+	TracingConfigFile string
+	// Profiling enables the profiles of the process at /debug/pprof.
+	Profiling bool
+	Limits    server.Limits
 	// MaxReadsInFlight and MaxWritesInFlight are the maximum numbers of concurrent requests; 0 means the default. Their sum is the
 	// number of seats of priority and fairness. WithoutFairness replaces priority and fairness by the two limits.
 	MaxReadsInFlight, MaxWritesInFlight int
@@ -92,6 +106,8 @@ type Config struct {
 	// reconcileInterval is the interval at which deleted system objects are created again; 0 means the default. Only tests set
 	// it.
 	reconcileInterval time.Duration
+	// reloadInterval is the interval at which the encryption configuration is read; 0 means the default. Only tests set it.
+	reloadInterval time.Duration
 }
 
 // Store is a storage.Store that also reports the error with which it rejects commits.
@@ -107,12 +123,17 @@ type Store interface {
 type Server struct {
 	config Config
 	store  Store
+	// stored is the store with values as they are on the disk, which backups copy. It is store unless values can be encrypted.
+	stored     storage.Store
+	encryption *encryption.Encryption
 	// space is the use of the disk by the embedded store; nil if Config.Store is set.
 	space func() pebble.Space
 	cache *watchcache.Cache
 	rbac  *rbac.Authorizer
 	// audit is nil if there is no audit log.
 	audit *audit.Auditor
+	// tracing is nil if requests are not traced.
+	tracing *tracing.Provider
 	// authorizer combines the configured authorizers and RBAC.
 	authorizer authorizer.Authorizer
 	// socket and listener are nil if the server is reachable only in process.
@@ -127,6 +148,7 @@ type Server struct {
 	stopControllers context.CancelFunc
 	stopDefinitions context.CancelFunc
 	stopBackups     context.CancelFunc
+	stopReloads     context.CancelFunc
 	// Authority is the server's certificate authority; nil if the server has no listener.
 	Authority *authn.Authority
 }
@@ -154,6 +176,12 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	if s.audit, err = audit.Open(s.config.Audit); err != nil { // before anything is changed
+		return err
+	}
+	if s.encryption, err = encryption.Open(s.config.EncryptionConfigFile); err != nil {
+		return err
+	}
+	if s.tracing, err = tracing.Open(s.config.TracingConfigFile, instance()); err != nil {
 		return err
 	}
 	if err := s.openStore(ctx); err != nil {
@@ -204,18 +232,19 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	s.startBackups(ctx, counted)
+	s.startReloads(ctx, counted)
 	if s.space != nil {
 		counted.MeasureStore(s.measureSpace)
 	}
 	counted.CountObjects(func() iter.Seq[metrics.ObjectCount] { return countObjects(resources, s.cache) })
 	s.handler = server.NewHandler(server.Options{
-		Kinds: resources, Store: s.store, Cache: s.cache, Objects: objects,
+		Kinds: resources, Store: s.stored, Cache: s.cache, Objects: objects,
 		Catalog:       discovery.New(resources, discovery.Options{Address: s.address(), Version: discovery.Version(release), Drop: s.config.Drop, Unset: s.config.Unset, Subresources: registry.Subresources()}),
 		Authenticator: identity, Authorizer: s.authorizer, RBAC: s.rbac,
-		Admission: s.admission.informer, Audit: s.audit,
+		Admission: s.admission.informer, Audit: s.audit, Tracing: s.tracing,
 		Reviewer: &rbac.Reviewer{Authorizer: s.authorizer, RBAC: s.rbac, Others: s.config.Authorizers, Tokens: identity},
 		Flow:     s.fairness.controller,
-		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
+		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Profiling: s.config.Profiling, GracefulStop: s.config.GracefulStop, Failure: s.failure,
 		Handlers: s.config.Handlers,
 	})
 	s.inProcess = server.NewInProcess(s.handler)
@@ -223,6 +252,15 @@ func (s *Server) start(ctx context.Context) error {
 		s.listener = server.Listen(s.handler, s.socket, s.Authority.TLS())
 	}
 	return nil
+}
+
+// instance returns the name of this server in traces: the host and the process.
+func instance() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s-%d", host, os.Getpid())
 }
 
 // newAdmission creates the admission chain. It does not load webhook configurations and policies.
@@ -253,6 +291,7 @@ func strategies() map[string]registry.Strategy {
 // openStore opens the store in etcd if it is configured, or the embedded store, unless Config.Store is set.
 func (s *Server) openStore(ctx context.Context) (err error) {
 	if s.store = s.config.Store; s.store != nil {
+		s.stored = s.store
 		return nil
 	}
 	if s.config.Etcd.isSet() {
@@ -262,10 +301,31 @@ func (s *Server) openStore(ctx context.Context) (err error) {
 	own, err := pebble.Open(pebble.Options{
 		Folder: s.dir("store"), QuotaBytes: s.config.QuotaBytes, MinFreeBytes: s.config.MinFreeBytes, Log: s.config.Log,
 	})
-	if err == nil {
-		s.store, s.space = own, own.Space
+	if err != nil {
+		return err
 	}
-	return err
+	s.stored, s.space = own, own.Space
+	s.store = encryptedStore{Store: encryption.NewStore(own, s.encryption), disk: own}
+	return nil
+}
+
+// encryptedStore is the embedded store with encryption.
+type encryptedStore struct {
+	*encryption.Store
+	disk *pebble.Store
+}
+
+func (s encryptedStore) Failure() error   { return s.disk.Failure() }
+func (s encryptedStore) MayRecover() bool { return s.disk.MayRecover() }
+
+// startReloads starts to reload the encryption configuration when it changes, if that is configured.
+func (s *Server) startReloads(ctx context.Context, counted *metrics.Metrics) {
+	if !s.config.ReloadEncryptionConfig || !s.encryption.IsConfigured() {
+		return
+	}
+	ctx, s.stopReloads = context.WithCancel(context.WithoutCancel(ctx))
+	interval := cmp.Or(s.config.reloadInterval, encryption.ReloadInterval)
+	s.running.Go("reload of the encryption configuration", func() { s.encryption.Run(ctx, interval, s.config.Log, counted.EncryptionReload) })
 }
 
 // startBackups starts the scheduled backups.
@@ -276,7 +336,7 @@ func (s *Server) startBackups(ctx context.Context, counted *metrics.Metrics) {
 	}
 	c.Log, c.Report = s.config.Log, func(_ backup.Summary, err error) { counted.Backup(err) }
 	ctx, s.stopBackups = context.WithCancel(context.WithoutCancel(ctx))
-	s.running.Go("scheduled backups", func() { c.Run(ctx, s.store) })
+	s.running.Go("scheduled backups", func() { c.Run(ctx, s.stored) })
 }
 
 // measureSpace returns the use of the disk by the embedded store, for metrics.

@@ -37,6 +37,10 @@ func (s *Server) bootstrap(ctx context.Context, all *registry.Registry) error {
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil, nil
 		}
+		if isUnreadable(err) {
+			s.config.Log.Error("a default role cannot be read, so that it is neither checked nor in effect", "error", err)
+			return nil, rbac.ErrUnreadable
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -92,6 +96,9 @@ func (s *Server) bootstrapService(ctx context.Context, all *registry.Registry) {
 func (s *Server) syncRoles(ctx context.Context) error {
 	for _, resource := range rbac.Resources {
 		list, err := s.cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: resource}, Freshness: watchcache.Latest})
+		if isUnreadable(err) {
+			continue // logged when the object was loaded
+		}
 		if err != nil {
 			return err
 		}
@@ -104,6 +111,13 @@ func (s *Server) syncRoles(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// isUnreadable reports whether err is about a stored object that cannot be read, for instance because its key is missing. The server
+// starts nevertheless, so that the other objects are served.
+func isUnreadable(err error) bool {
+	var unreadable *watchcache.UnreadableError
+	return errors.As(err, &unreadable)
 }
 
 // makeIfAbsent creates an object unless it exists. An existing object is not changed.
@@ -163,6 +177,10 @@ func write(ctx context.Context, all *registry.Registry, do func(context.Context,
 		AuthorizeCreate: func(context.Context) error { return nil },
 		Warn:            func(string) {},
 	})
+	if isUnreadable(err) {
+		all.Log.Error("a system object cannot be read; it is left as it is", "error", err)
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", o.resource, err)
 	}

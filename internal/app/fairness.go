@@ -87,6 +87,9 @@ func makeFairness(ctx context.Context, all *registry.Registry, do func(func() er
 	stored := map[string]map[string]*watchcache.Object{}
 	for _, kind := range []string{flowcontrol.Schemas, flowcontrol.Levels} {
 		list, err := all.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: kind}, Freshness: watchcache.Latest})
+		if isUnreadable(err) {
+			return nil // logged when the object was loaded
+		}
 		if err != nil {
 			return err
 		}

@@ -46,11 +46,15 @@ func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
 	if s.audit != nil {
 		stopping.stopPart("audit log", s.audit.Close)
 	}
+	stopping.stopPart("traces", func() error { return s.closeTracing(ctx) })
 	if s.stopControllers != nil {
 		s.stopControllers()
 	}
 	if s.stopBackups != nil {
 		s.stopBackups()
+	}
+	if s.stopReloads != nil {
+		s.stopReloads()
 	}
 	if s.stopDefinitions != nil {
 		s.stopDefinitions()
@@ -69,6 +73,19 @@ func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
 	if s.store != nil {
 		stopping.stopPart("store", s.store.Close)
 	}
+}
+
+// maxTraceFlush is the maximum time in which the remaining spans are sent. A collector that cannot be reached must not delay the stop.
+const maxTraceFlush = time.Second
+
+// closeTracing sends the remaining spans.
+func (s *Server) closeTracing(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, maxTraceFlush)
+	defer cancel()
+	if err := s.tracing.Close(ctx); err != nil {
+		s.config.Log.Warn("the last spans were not sent to the collector of traces", "error", err)
+	}
+	return nil
 }
 
 // stopServing ends watches and waits for active requests until ctx is canceled, both for the listener and for in-process

@@ -36,7 +36,7 @@
 //	                   warnings.go: API warnings
 //	dryrun.go          --dry-run
 //	featuregates.go    --feature-gates
-//	log.go             --log-format
+//	log.go             --logging-format
 //
 // Package reference generates man pages and completion scripts from the command tree.
 package cli

@@ -110,7 +110,7 @@ func serveForTest(ctx context.Context, f upstreamFlags, stderr io.Writer) error 
 	if err != nil {
 		return &usageError{fmt.Errorf("envtest %s: %w", serverVerb, err)}
 	}
-	if options.Log, err = newLog("text", stderr); err != nil {
+	if options.Log, err = newLog("text", 0, stderr); err != nil {
 		return err
 	}
 	return runServer(ctx, options, func(*apiserver.Server) error { return nil })

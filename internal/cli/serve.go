@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/cadastre/cadastre/apiserver"
 	"github.com/cadastre/cadastre/internal/auth/authn"
@@ -26,6 +27,9 @@ type serveFlags struct {
 	data, listen, kubeconfig               string
 	tokens, clientCA, certificate, keyFile string
 	gates, logFormat                       string
+	verbosity                              int
+	profiling                              bool
+	tracing                                string
 	controllers                            bool
 	eventTTL                               time.Duration
 	memoryLimit                            string
@@ -57,7 +61,7 @@ at any time.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
-			return serve(c.Context(), f, c.OutOrStdout(), c.ErrOrStderr())
+			return serve(c.Context(), f, c.Flags(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	flags := command.Flags()
@@ -80,7 +84,10 @@ at any time.`,
 	flags.IntVar(&f.reads, "max-requests-inflight", 400, "The maximum `number` of concurrent read-only requests. With priority and fairness only the sum with the next flag matters.")
 	flags.IntVar(&f.writes, "max-mutating-requests-inflight", 200, "The maximum `number` of concurrent mutating requests.")
 	flags.BoolVar(&f.fairness, "enable-priority-and-fairness", true, "Share the sum of the two limits among users by FlowSchemas and PriorityLevelConfigurations. If false, the two limits apply to all users together.")
-	flags.StringVar(&f.logFormat, "log-format", "text", "The log format: `text|json`.")
+	flags.StringVar(&f.tracing, "tracing-config-file", "", "A `file` with the collector of OpenTelemetry traces, a TracingConfiguration of apiserver.config.k8s.io/v1. The default is no traces.")
+	flags.BoolVar(&f.profiling, "profiling", true, "Serve profiles of the process at /debug/pprof to users that may get these paths.")
+	flags.StringVar(&f.logFormat, "logging-format", "text", "The log format: `text|json`.")
+	flags.IntVarP(&f.verbosity, "v", "v", 0, "The log `level`, from 0 to 10: 3 logs every request, 4 also errors of connections.")
 	return command
 }
 
@@ -148,7 +155,7 @@ func (f *serveFlags) check() error {
 }
 
 // serve runs the server until the context is cancelled or the server fails.
-func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
+func serve(ctx context.Context, f serveFlags, flags *pflag.FlagSet, stdout, stderr io.Writer) error {
 	hasKubeconfigFlag := f.kubeconfig != ""
 	if err := f.check(); err != nil {
 		return &usageError{err}
@@ -162,7 +169,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	log, err := newLog(f.logFormat, stderr)
+	log, err := newLog(f.logFormat, f.verbosity, stderr)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -170,6 +177,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return &usageError{err}
 	}
+	logStart(log, flags)
 	if memory > 0 {
 		debug.SetMemoryLimit(memory)
 		log.Info("memory limit", "bytes", memory)
@@ -182,7 +190,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 		TLS:          apiserver.TLS{CertFile: f.certificate, KeyFile: f.keyFile, ClientCAFile: f.clientCA},
 		FeatureGates: gates, DisableControllers: !f.controllers, EventTTL: f.eventTTL,
 		Limits:        apiserver.Limits{MaxReadsInFlight: f.reads, MaxWritesInFlight: f.writes, DisablePriorityAndFairness: !f.fairness, MemoryBudget: memory / 2},
-		ShutdownDelay: f.shutdownDelay, ShutdownTimeout: shutdownTimeout, TuneGC: true, Log: log,
+		ShutdownDelay: f.shutdownDelay, ShutdownTimeout: shutdownTimeout, TuneGC: true, Profiling: f.profiling, TracingConfigFile: f.tracing, Log: log,
 	}, func(s *apiserver.Server) error {
 		if err := s.WriteKubeconfig(f.kubeconfig); err != nil {
 			return err

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/cadastre/cadastre/internal/storage"
 	"github.com/cadastre/cadastre/internal/storage/backup"
+	"github.com/cadastre/cadastre/internal/storage/encryption"
 	"github.com/cadastre/cadastre/internal/storage/pebble"
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
@@ -158,13 +160,16 @@ func restoreBackup(name, data string, bump storage.Revision, stdout io.Writer) e
 }
 
 func storageCheckCommand() *cobra.Command {
-	var data string
+	var data, keys string
 	command := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Verify a store, or a backup",
 		Long: `Verify the store of a server that is not running, or a backup: the checksums of all blocks, that the records of objects and
-those of the log agree, and that every object can be decoded and has the name under which it is stored. The store is not changed.`,
+those of the log agree, and that every object can be decoded and has the name under which it is stored. The store is not changed.
+
+Encrypted objects are decrypted with the keys of --encryption-provider-config. Without that flag they are only counted.`,
 		Example: `  cadastre storage check --data /var/lib/cadastre
+  cadastre storage check --data /var/lib/cadastre --encryption-provider-config keys.yaml
   cadastre storage check monday.backup`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -173,21 +178,28 @@ those of the log agree, and that every object can be decoded and has the name un
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return checkBackup(args[0], c.OutOrStdout())
+			values, err := encryption.Open(keys)
+			if err != nil {
+				return err
 			}
-			return checkStore(data, c.OutOrStdout())
+			if len(args) > 0 {
+				return checkBackup(args[0], values, c.OutOrStdout())
+			}
+			return checkStore(data, values, c.OutOrStdout())
 		},
 	}
+	bindKeysFlag(command.Flags(), &keys)
 	command.Flags().StringVar(&data, "data", defaultData(), "The data `folder` of a server that is not running.")
 	return command
 }
 
 // checkBackup verifies a backup and prints every object that cannot be decoded.
-func checkBackup(name string, stdout io.Writer) error {
+func checkBackup(name string, values *encryption.Encryption, stdout io.Writer) error {
 	var problems []string
+	skipped := 0
+	check := values.Check(watchcache.CheckItem, &skipped)
 	summary, err := backup.ReadFile(name, func(item storage.Item) error {
-		if err := watchcache.CheckItem(item); err != nil {
+		if err := check(item); err != nil {
 			problems = append(problems, err.Error())
 		}
 		return nil
@@ -195,21 +207,36 @@ func checkBackup(name string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := printSummary(stdout, name, summary); err != nil {
+	if err := errors.Join(printSummary(stdout, name, summary), printSkipped(stdout, skipped)); err != nil {
 		return err
 	}
 	return printProblems(stdout, name, problems, 0)
 }
 
-func checkStore(data string, stdout io.Writer) error {
+// printSkipped prints the number of encrypted objects that were not checked, unless there are none.
+func printSkipped(stdout io.Writer, skipped int) error {
+	if skipped == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(stdout, "%d objects are encrypted and were not decoded; name their keys with --encryption-provider-config\n", skipped)
+	return err
+}
+
+// bindKeysFlag adds the flag for the keys of encrypted objects.
+func bindKeysFlag(flags *pflag.FlagSet, file *string) {
+	flags.StringVar(file, "encryption-provider-config", "", "The `file` with the keys of encrypted objects, as for cadastre serve.")
+}
+
+func checkStore(data string, values *encryption.Encryption, stdout io.Writer) error {
 	o := storeOptions(data)
-	report, err := pebble.Check(o, watchcache.CheckItem)
+	skipped := 0
+	report, err := pebble.Check(o, values.Check(watchcache.CheckItem, &skipped))
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "%s: %d objects at revision %d; %d versions and %d commits after revision %d; %d tables\n",
 		o.Folder, report.Items, report.Revision, report.Versions, report.Commits, report.Compacted, report.Tables)
-	if err != nil {
+	if err = errors.Join(err, printSkipped(stdout, skipped)); err != nil {
 		return err
 	}
 	return printProblems(stdout, o.Folder, report.Problems, report.More)
@@ -227,35 +254,43 @@ func printProblems(stdout io.Writer, name string, problems []string, more int) e
 }
 
 func storageSalvageCommand() *cobra.Command {
-	var data string
+	var data, keys string
 	command := &cobra.Command{
 		Use:   "salvage FILE",
 		Short: "Write the readable objects of a damaged store to a backup",
 		Long: `Write the readable objects of a damaged store to a backup, for cadastre storage restore, and print each loss on a line. The
-store is read block by block and is not changed. The exit code is 1 if there are losses.`,
+store is read block by block and is not changed. The exit code is 1 if there are losses.
+
+Encrypted objects stay encrypted. With --encryption-provider-config, those that its keys do not decrypt are lost.`,
 		Example: `  cadastre storage salvage rest.backup --data /var/lib/cadastre`,
 		Args:    oneFile,
 		RunE: func(c *cobra.Command, args []string) error {
-			return salvageStore(args[0], data, c.OutOrStdout())
+			values, err := encryption.Open(keys)
+			if err != nil {
+				return err
+			}
+			return salvageStore(args[0], data, values, c.OutOrStdout())
 		},
 	}
+	bindKeysFlag(command.Flags(), &keys)
 	command.Flags().StringVar(&data, "data", defaultData(), "The data `folder` of a server that is not running.")
 	return command
 }
 
-func salvageStore(name, data string, stdout io.Writer) error {
+func salvageStore(name, data string, values *encryption.Encryption, stdout io.Writer) error {
 	found, err := pebble.Salvage(storeOptions(data))
 	if err != nil {
 		return err
 	}
-	losses := found.Losses
+	losses, skipped := found.Losses, 0
+	check := values.Check(watchcache.CheckItem, &skipped)
 	summary, err := backup.WriteFile(name, func(w io.Writer) error {
 		out, err := backup.NewWriter(w, backup.Header{Revision: found.Revision, Time: time.Now().UTC(), Partial: true})
 		if err != nil {
 			return err
 		}
 		for _, item := range found.Items {
-			if err := watchcache.CheckItem(item); err != nil {
+			if err := check(item); err != nil {
 				losses = append(losses, err.Error())
 				continue
 			}
@@ -269,7 +304,7 @@ func salvageStore(name, data string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := printSummary(stdout, name, summary); err != nil || len(losses) == 0 {
+	if err := errors.Join(printSummary(stdout, name, summary), printSkipped(stdout, skipped)); err != nil || len(losses) == 0 {
 		return err
 	}
 	if _, err := io.WriteString(stdout, strings.Join(losses, "\n")+"\n"); err != nil {

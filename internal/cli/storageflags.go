@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -22,6 +23,8 @@ func (f *storageFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.minFree, "storage-min-free", "256Mi", "The free `space` of the disk below which creations are rejected. 0 means no limit.")
 	flags.StringVar(&f.options.BackupDirectory, "backup-dir", "", "The `folder` for scheduled backups. The default is no backups.")
 	flags.DurationVar(&f.options.BackupInterval, "backup-interval", time.Hour, "The time between two scheduled backups.")
+	flags.StringVar(&f.options.EncryptionConfigFile, "encryption-provider-config", "", "A `file` with the keys that encrypt stored objects, an EncryptionConfiguration of apiserver.config.k8s.io/v1. The default is no encryption.")
+	flags.BoolVar(&f.options.ReloadEncryptionConfig, "encryption-provider-config-automatic-reload", false, "Read the file of the previous flag every minute, and use its keys if it has changed.")
 	flags.IntVar(&f.options.BackupsToKeep, "backup-keep", 24, "The `number` of scheduled backups to keep.")
 }
 
@@ -34,6 +37,9 @@ func (f *storageFlags) check() (err error) {
 	}
 	if f.options.MinFreeBytes == 0 {
 		f.options.MinFreeBytes = -1 // 0 would mean the default
+	}
+	if f.options.ReloadEncryptionConfig && f.options.EncryptionConfigFile == "" {
+		return errors.New("--encryption-provider-config-automatic-reload: expected --encryption-provider-config with a file, received none; set both or none")
 	}
 	if f.options.BackupInterval <= 0 {
 		return fmt.Errorf("--backup-interval: expected a duration such as 1h, received %s", f.options.BackupInterval)

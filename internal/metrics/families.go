@@ -71,6 +71,8 @@ type families struct {
 	unset       *prometheus.CounterVec
 	backups     *prometheus.CounterVec
 	backupTime  *prometheus.GaugeVec
+	reloads     *prometheus.CounterVec
+	reloadTime  *prometheus.GaugeVec
 	commits     *prometheus.CounterVec
 	commitTimes prometheus.Histogram
 }
@@ -138,7 +140,11 @@ func newFamilies(registry *prometheus.Registry) families {
 			"Apply requests whose configuration contains unset markers.", []string{"group", "version", "resource", "subresource"}),
 		backups:    r.counters("cadastre_backups_total", "Scheduled backups, by result.", []string{"result"}),
 		backupTime: r.gauges("cadastre_backup_last_success_timestamp_seconds", "Time of the last successful scheduled backup.", nil),
-		commits:    r.counters("cadastre_store_commits_total", "Commits to the store, by result.", []string{"result"}),
+		reloads: r.counters("apiserver_encryption_config_controller_automatic_reloads_total",
+			"Reloads of the encryption configuration, by status.", []string{"status"}),
+		reloadTime: r.gauges("apiserver_encryption_config_controller_automatic_reload_last_timestamp_seconds",
+			"Time of the last reload of the encryption configuration, by status.", []string{"status"}),
+		commits: r.counters("cadastre_store_commits_total", "Commits to the store, by result.", []string{"result"}),
 		commitTimes: r.histogram("cadastre_store_commit_duration_seconds",
 			"Duration of commits to the store, until they are durable and visible to reads.", commitBuckets),
 	}

@@ -12,6 +12,16 @@ func (m *Metrics) Backup(err error) {
 	m.families.backupTime.WithLabelValues().SetToCurrentTime()
 }
 
+// EncryptionReload counts a reload of the encryption configuration, which failed if err is not nil.
+func (m *Metrics) EncryptionReload(err error) {
+	status := "success"
+	if err != nil {
+		status = "failure"
+	}
+	m.families.reloads.WithLabelValues(status).Inc()
+	m.families.reloadTime.WithLabelValues(status).SetToCurrentTime()
+}
+
 // StoreSpace is the use of the disk by the store, in bytes. Free is negative if it is unknown. Alarm reports whether the store
 // rejects creations because of a lack of space.
 type StoreSpace struct {

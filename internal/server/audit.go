@@ -56,7 +56,7 @@ const maxUserAgent = 1024
 // stage RequestReceived is written after authentication.
 func auditRequests(q *request, next handler) error {
 	id := q.r.Header.Get(auditinternal.HeaderAuditID)
-	if id == "" && q.h.Audit == nil {
+	if id == "" && q.h.Audit == nil && !q.h.logsAccess {
 		return next(q)
 	}
 	if id == "" {
@@ -69,6 +69,15 @@ func auditRequests(q *request, next handler) error {
 	q.auditID = types.UID(id)
 	defer q.completeAudit()
 	return next(q)
+}
+
+// responseAuditID returns the Audit-Id of the response; "" if it has none.
+func (q *request) responseAuditID() string {
+	ids := q.w.Header()[auditinternal.HeaderAuditID] // this is not the canonical spelling, so Get does not find it
+	if len(ids) == 0 {
+		return ""
+	}
+	return ids[0]
 }
 
 // startAudit evaluates the policy and writes the event of the stage RequestReceived. rejection is the reason why authentication

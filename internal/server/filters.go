@@ -25,12 +25,15 @@ type filter struct {
 // filters lists the filters of all requests, from the outermost to the innermost. To add a filter, write its run function and
 // add a line here.
 var filters = []filter{
+	{"access log", logAccess},
 	{"metrics and panics", observe},
 	{"audit", auditRequests},
 	{"errors", writeErrors},
 	{"unread bodies", limitUnreadBody},
+	{"shutdown", leaveConnection},
 	{"routing", route},
 	{"authentication", authenticate},
+	{"tracing", startTrace},
 	{"authorization", authorize},
 	{"memory", limitMemory},
 	{"request body", receiveBody},
@@ -76,6 +79,15 @@ func limitUnreadBody(q *request, next handler) error {
 	return next(q)
 }
 
+// leaveConnection closes an HTTP/1 connection after the response while the server is about to stop. The client does not send its next
+// request on a connection that the server may be closing; HTTP/2 has GOAWAY for this.
+func leaveConnection(q *request, next handler) error {
+	if q.r.ProtoMajor == 1 && q.h.isStopping.Load() {
+		q.w.Header().Set("Connection", "close")
+	}
+	return next(q)
+}
+
 // route parses the path and the verb, and finds the handler in Options.Handlers that serves the path, if there is one.
 func route(q *request, next handler) error {
 	q.readTarget()
@@ -104,6 +116,7 @@ func authorize(q *request, next handler) error {
 // the handler that uses the body.
 func receiveBody(q *request, next handler) error {
 	if q.target.isResource() && q.r.Method != http.MethodGet && q.r.Method != http.MethodHead {
+		q.trace.Stage("receive body")
 		q.text, q.textErr = q.receiveText()
 	}
 	return next(q)
@@ -111,10 +124,12 @@ func receiveBody(q *request, next handler) error {
 
 // enterLevel waits for the seats of the request, and returns a 429 if it gets none.
 func enterLevel(q *request, next handler) error {
+	q.trace.Stage("wait for seats")
 	if err := q.enter(); err != nil {
 		return err
 	}
 	defer q.ticket.Release()
+	q.trace.Stage("handle")
 	return next(q)
 }
 
@@ -135,6 +150,7 @@ func (q *request) finish() {
 		}
 	}
 	q.count(time.Since(q.start))
+	q.trace.End(q.w.code)
 	if aborted {
 		panic(http.ErrAbortHandler) // net/http closes the connection or resets the stream
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/cadastre/cadastre/internal/metrics"
 	"github.com/cadastre/cadastre/internal/registry"
 	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/tracing"
 	"github.com/cadastre/cadastre/internal/watchcache"
 	"github.com/cadastre/cadastre/internal/watchcache/informer"
 )
@@ -49,6 +50,8 @@ type Options struct {
 	Admission *informer.Informer
 	// Audit is the audit log; nil if there is none.
 	Audit *auditlog.Auditor
+	// Tracing makes traces; nil if there are none.
+	Tracing *tracing.Provider
 	// Flow admits requests by priority and fairness.
 	Flow    *flowcontrol.Controller
 	Metrics *metrics.Metrics
@@ -57,6 +60,11 @@ type Options struct {
 	// Handlers serve additional paths, by path prefix without a trailing slash. They run after authentication and
 	// authorization.
 	Handlers map[string]http.Handler
+	// GracefulStop makes a listener wait until all connections are idle when it stops, which takes at least a second if there are
+	// HTTP/2 connections.
+	GracefulStop bool
+	// Profiling enables the profiles of the process at /debug/pprof.
+	Profiling bool
 	// Drop enables responses without managedFields for clients that request them (KEP-5958).
 	Drop bool
 	// Failure returns the error with which the store rejects commits, nil if it accepts commits, and reports whether a restart
@@ -79,6 +87,7 @@ type Handler struct {
 	memory     *memoryBudget
 	backups    sync.Mutex // held while a backup is written
 	stalls     stalls
+	logsAccess bool // reports whether the log contains every request
 }
 
 // NewHandler returns a Handler with the given options. Limits that are 0 get their defaults.
@@ -86,6 +95,7 @@ func NewHandler(options Options) *Handler {
 	options.Limits = options.Limits.withDefaults()
 	h := &Handler{Options: options, stalls: stalls{limit: options.Limits.MaxStalledBytes}}
 	h.memory = newMemoryBudget(options.Limits.MemoryBudget)
+	h.logsAccess = h.hasAccessLog()
 	h.serveFiltered = chain(filters, (*request).dispatch)
 	h.draining, h.drain = context.WithCancel(context.Background())
 	return h
@@ -164,8 +174,10 @@ type request struct {
 	memory     *reservation // nil if the request has no body
 	metrics    *metrics.Endpoint
 	// audit is the audit event of the request; nil if the policy does not select the request. auditID is set if there is an audit log.
-	audit           *auditRecord
-	auditID         types.UID
+	audit   *auditRecord
+	auditID types.UID
+	// trace is the span of the request; nil if the request is not traced.
+	trace           *tracing.Span
 	warnings        warnings
 	selectorFailure atomic.Pointer[error] // the error that selectorError returns
 }

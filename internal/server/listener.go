@@ -72,12 +72,35 @@ func (l *Listener) Failed() <-chan error { return l.failed }
 // connections are sent.
 const sendGrace = 20 * time.Millisecond
 
-// Stop ends watches, waits for all other active requests until the context ends, and closes all connections. Unlike
-// http.Server.Shutdown it does not wait for idle connections, because net/http closes an idle HTTP/2 connection after a delay
-// of one second. If requests are still active when the context ends, Stop returns an error with their number that wraps the
-// error of the context.
+// Stop ends watches and waits for all other active requests until the context ends. Then it closes all connections: with
+// Options.GracefulStop by Listener.shutdown, otherwise by Listener.close. If requests are still active when the context ends, Stop
+// returns an error with their number that wraps the error of the context.
 func (l *Listener) Stop(ctx context.Context) error {
 	l.handler.Drain()
+	if l.handler.GracefulStop {
+		return l.shutdown(ctx)
+	}
+	return l.close(ctx)
+}
+
+// shutdown closes each connection when it is idle, so that no request is lost that a client has sent: an HTTP/1 connection after the
+// response, an HTTP/2 connection a second after a GOAWAY and the last response.
+func (l *Listener) shutdown(ctx context.Context) error {
+	err := l.server.Shutdown(ctx)
+	if err == nil {
+		return nil
+	}
+	if n := l.handler.active.Load(); n > 0 {
+		err = fmt.Errorf("%d requests are still active: %w", n, err)
+	} else {
+		err = nil // only connections without requests are left
+	}
+	return errors.Join(err, l.server.Close())
+}
+
+// close closes all connections sendGrace after the last request. Unlike http.Server.Shutdown it does not wait for idle connections,
+// because net/http closes an idle HTTP/2 connection after a delay of one second. A request that a client sends in that moment fails.
+func (l *Listener) close(ctx context.Context) error {
 	go func() { _ = l.server.Shutdown(ctx) }() // Shutdown closes the socket immediately, and returns when l.server.Close is called
 	poll := time.NewTicker(sendGrace / 4)
 	defer poll.Stop()

@@ -29,7 +29,7 @@ func (q *request) serveNonResource() error {
 		return nil
 	case path == backupPath:
 		return q.backup()
-	case q.h.Catalog.Serve(&q.w, q.r), q.h.Flow.ServeDebug(&q.w, q.r):
+	case q.h.Catalog.Serve(&q.w, q.r), q.h.Flow.ServeDebug(&q.w, q.r), q.serveProfile():
 		return nil
 	}
 	return q.pathNotFound()
@@ -52,6 +52,9 @@ func (q *request) listPaths() error {
 		if !c.readinessOnly {
 			paths = append(paths, "/healthz/"+c.name, "/livez/"+c.name)
 		}
+	}
+	if q.h.Profiling {
+		paths = append(paths, profilingPath)
 	}
 	paths = slices.AppendSeq(paths, maps.Keys(q.h.Handlers))
 	slices.Sort(paths)

@@ -114,6 +114,7 @@ func (q *request) startResponse(v encoding.View, size int) io.WriteCloser {
 	h["Content-Type"] = []string{v.ContentType()}
 	h["Cache-Control"] = noCache
 	w := q.bodyWriter(size)
+	q.trace.Stage("respond")
 	q.w.WriteHeader(http.StatusOK)
 	return w
 }
@@ -124,6 +125,7 @@ func (q *request) respond(code int, mediaType string, body []byte) error {
 	h["Content-Type"] = []string{mediaType}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	h["Cache-Control"] = noCache
+	q.trace.Stage("respond")
 	if len(body) >= minGzipBytes {
 		w := q.bodyWriter(len(body))
 		q.w.WriteHeader(code)

@@ -189,6 +189,7 @@ func (q *request) writeRequest(endpoint *registry.Endpoint, body registry.Body, 
 		TakeOver:        o.takeOver,
 		Precondition:    precondition,
 		AuthorizeCreate: q.authorizeCreate,
+		Trace:           q.trace,
 		Warn:            q.warn,
 		ClientGone:      q.disconnected,
 	}

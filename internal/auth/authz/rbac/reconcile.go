@@ -2,6 +2,7 @@ package rbac
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,6 +31,9 @@ type Change struct {
 	// Document is the whole object to write, as JSON.
 	Document []byte
 }
+
+// ErrUnreadable is returned by the function existing of Reconcile for an object that is stored but cannot be read. It is left as it is.
+var ErrUnreadable = errors.New("the object cannot be read")
 
 // Reconcile returns the writes, in order, that restore the default roles and bindings, as kube-apiserver does: missing
 // objects are created; missing rules, subjects, labels and annotations are added; additions by users are retained; and
@@ -60,6 +64,9 @@ func Reconcile(existing func(kind, name string) ([]byte, error)) ([]Change, erro
 func reconcile[T any](existing func(kind, name string) ([]byte, error), kind string, wanted *T, meta *metav1.ObjectMeta,
 	merge func(stored, wanted *T) Operation) ([]Change, error) {
 	text, err := existing(kind, meta.Name)
+	if errors.Is(err, ErrUnreadable) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s/%s: %w", kind, meta.Name, err)
 	}
