@@ -266,6 +266,9 @@ func (s *session) send(t *testing.T, command string) string {
 // readyTimeout is the maximum time until a server is ready.
 const readyTimeout = 30 * time.Second
 
+// logLine matches the lines of the server's log, which examples omit.
+var logLine = regexp.MustCompile(`(?m)^time=.*\n`)
+
 // serve starts cadastre serve with arguments, and stops it at the end of the test. It returns the output of the server until
 // the server is ready or, if the server fails to start, its whole output.
 func (s *session) serve(t *testing.T, arguments []string) string {
@@ -288,6 +291,7 @@ func (s *session) serve(t *testing.T, arguments []string) string {
 		if content, err = os.ReadFile(output.Name()); err != nil {
 			t.Fatal(err)
 		}
+		content = logLine.ReplaceAll(content, nil)
 		// A server that is ready prints its URL in the first line, and then a hint that ends with an empty line.
 		line, rest, ok := bytes.Cut(content, []byte("\n"))
 		ready = line

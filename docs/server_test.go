@@ -32,7 +32,7 @@ func TestFlags(t *testing.T) {
 	if code := cli.Main([]string{"serve", "--help"}, &help, &errors); code != 0 {
 		t.Fatalf("cadastre serve --help: got exit code %d, want 0; stderr: %s", code, errors.String())
 	}
-	flag := regexp.MustCompile(`^ +(?:-h, )?--([-a-z]+) (.*?) {2,}(.*)$`)
+	flag := regexp.MustCompile(`^ +(?:-[a-z], )?--([-a-z]+) (.*?) {2,}(.*)$`)
 	text := "| Flag | Meaning |\n|---|---|\n"
 	for line := range strings.Lines(help.String()) {
 		line = strings.TrimRight(line, "\n")
