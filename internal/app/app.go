@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -55,7 +53,7 @@ type Config struct {
 	Etcd Etcd
 	// QuotaBytes and MinFreeBytes limit the embedded store; see pebble.Options.
 	QuotaBytes, MinFreeBytes int64
-	// EncryptionConfigFile is the file with the EncryptionConfiguration of the embedded store; "" means that nothing is encrypted.
+	// EncryptionConfigFile is the file with the EncryptionConfiguration of the store; "" means that nothing is encrypted.
 	// ReloadEncryptionConfig reloads it when it changes.
 	EncryptionConfigFile   string
 	ReloadEncryptionConfig bool
@@ -108,15 +106,6 @@ type Config struct {
 	reconcileInterval time.Duration
 	// reloadInterval is the interval at which the encryption configuration is read; 0 means the default. Only tests set it.
 	reloadInterval time.Duration
-}
-
-// Store is a storage.Store that also reports the error with which it rejects commits.
-type Store interface {
-	storage.Store
-	// Failure returns the error with which the store rejects commits; nil if it accepts commits.
-	Failure() error
-	// MayRecover reports whether restarting the server may clear the failure.
-	MayRecover() bool
 }
 
 // Server is a running API server. Start creates it.
@@ -175,13 +164,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.protectFolders(); err != nil {
 		return err
 	}
-	if s.audit, err = audit.Open(s.config.Audit); err != nil { // before anything is changed
-		return err
-	}
-	if s.encryption, err = encryption.Open(s.config.EncryptionConfigFile); err != nil {
-		return err
-	}
-	if s.tracing, err = tracing.Open(s.config.TracingConfigFile, instance()); err != nil {
+	if err := s.openConfigurations(); err != nil { // before anything is changed
 		return err
 	}
 	if err := s.openStore(ctx); err != nil {
@@ -254,13 +237,16 @@ func (s *Server) start(ctx context.Context) error {
 	return nil
 }
 
-// instance returns the name of this server in traces: the host and the process.
-func instance() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
+// openConfigurations reads the files that configure the audit log, encryption and traces.
+func (s *Server) openConfigurations() (err error) {
+	if s.audit, err = audit.Open(s.config.Audit); err != nil {
+		return err
 	}
-	return fmt.Sprintf("%s-%d", host, os.Getpid())
+	if s.encryption, err = encryption.Open(s.config.EncryptionConfigFile); err != nil {
+		return err
+	}
+	s.tracing, err = tracing.Open(s.config.TracingConfigFile)
+	return err
 }
 
 // newAdmission creates the admission chain. It does not load webhook configurations and policies.
@@ -286,71 +272,6 @@ func strategies() map[string]registry.Strategy {
 		priorityclass.Resource: priorityclass.Strategy(),
 		service.Resource:       service.Strategy(service.DefaultCIDR),
 	}
-}
-
-// openStore opens the store in etcd if it is configured, or the embedded store, unless Config.Store is set.
-func (s *Server) openStore(ctx context.Context) (err error) {
-	if s.store = s.config.Store; s.store != nil {
-		s.stored = s.store
-		return nil
-	}
-	if s.config.Etcd.isSet() {
-		s.store, err = s.openEtcd(ctx)
-		return err
-	}
-	own, err := pebble.Open(pebble.Options{
-		Folder: s.dir("store"), QuotaBytes: s.config.QuotaBytes, MinFreeBytes: s.config.MinFreeBytes, Log: s.config.Log,
-	})
-	if err != nil {
-		return err
-	}
-	s.stored, s.space = own, own.Space
-	s.store = encryptedStore{Store: encryption.NewStore(own, s.encryption), disk: own}
-	return nil
-}
-
-// encryptedStore is the embedded store with encryption.
-type encryptedStore struct {
-	*encryption.Store
-	disk *pebble.Store
-}
-
-func (s encryptedStore) Failure() error   { return s.disk.Failure() }
-func (s encryptedStore) MayRecover() bool { return s.disk.MayRecover() }
-
-// startReloads starts to reload the encryption configuration when it changes, if that is configured.
-func (s *Server) startReloads(ctx context.Context, counted *metrics.Metrics) {
-	if !s.config.ReloadEncryptionConfig || !s.encryption.IsConfigured() {
-		return
-	}
-	ctx, s.stopReloads = context.WithCancel(context.WithoutCancel(ctx))
-	interval := cmp.Or(s.config.reloadInterval, encryption.ReloadInterval)
-	s.running.Go("reload of the encryption configuration", func() { s.encryption.Run(ctx, interval, s.config.Log, counted.EncryptionReload) })
-}
-
-// startBackups starts the scheduled backups.
-func (s *Server) startBackups(ctx context.Context, counted *metrics.Metrics) {
-	c := s.config.Backups
-	if c.Folder == "" {
-		return
-	}
-	c.Log, c.Report = s.config.Log, func(_ backup.Summary, err error) { counted.Backup(err) }
-	ctx, s.stopBackups = context.WithCancel(context.WithoutCancel(ctx))
-	s.running.Go("scheduled backups", func() { c.Run(ctx, s.stored) })
-}
-
-// measureSpace returns the use of the disk by the embedded store, for metrics.
-func (s *Server) measureSpace() metrics.StoreSpace {
-	space := s.space()
-	return metrics.StoreSpace{Used: space.UsedBytes, Free: space.FreeBytes, Alarm: space.Alarm != nil}
-}
-
-// failure returns the error with which the store rejects commits, if any, and reports whether a restart may clear the error.
-func (s *Server) failure() (mayRecover bool, err error) {
-	if err = s.store.Failure(); err == nil {
-		return false, nil
-	}
-	return s.store.MayRecover(), err
 }
 
 // startDefinitions loads all CustomResourceDefinitions, so that their resources are served, and starts the controllers that

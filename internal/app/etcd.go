@@ -5,9 +5,12 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/internal/api/crd"
 	"github.com/cadastre/cadastre/internal/encoding/stored"
+	"github.com/cadastre/cadastre/internal/storage/encryption"
 	"github.com/cadastre/cadastre/internal/storage/etcd"
 	"github.com/cadastre/cadastre/internal/storage/kubernetes"
 )
@@ -61,5 +64,11 @@ func (s *Server) openEtcd(ctx context.Context) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return etcdStore{kubernetes.New(kubernetes.Options{Store: cluster, Layout: layout, Codec: codec, Log: s.config.Log}), cluster}, nil
+	prefix := cluster.Prefix()
+	encrypted := encryption.NewStore(cluster, s.encryption, func(key string) (schema.GroupResource, string) {
+		item, _ := layout.Item(key)
+		resource, _ := encryption.Items(item)
+		return resource, prefix + key
+	})
+	return etcdStore{kubernetes.New(kubernetes.Options{Store: encrypted, Layout: layout, Codec: codec, Log: s.config.Log}), cluster}, nil
 }

@@ -2,7 +2,7 @@ package app
 
 import "testing"
 
-// TestProfiling: profiles are served to users with a role for their paths, and to the administrator; without the option to nobody.
+// TestProfiling: profiles are served to users with a role for their paths, and to the administrator; without the option the paths do not exist.
 func TestProfiling(t *testing.T) {
 	c := start(t, Config{Profiling: true}, "reader-token,reader,1", "other-token,other,2")
 	c.call("GET", "/debug/pprof/", "").want(200, "goroutine")

@@ -73,11 +73,12 @@ func auditRequests(q *request, next handler) error {
 
 // responseAuditID returns the Audit-Id of the response; "" if it has none.
 func (q *request) responseAuditID() string {
-	ids := q.w.Header()[auditinternal.HeaderAuditID] // this is not the canonical spelling, so Get does not find it
-	if len(ids) == 0 {
-		return ""
+	for name, ids := range q.w.Header() { // the name is not in the canonical spelling, which Get requires
+		if name == auditinternal.HeaderAuditID && len(ids) > 0 {
+			return ids[0]
+		}
 	}
-	return ids[0]
+	return ""
 }
 
 // startAudit evaluates the policy and writes the event of the stage RequestReceived. rejection is the reason why authentication

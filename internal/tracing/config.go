@@ -28,8 +28,7 @@ type Provider struct {
 }
 
 // Open returns a Provider with the TracingConfiguration in a file; nil if file is "". It does not connect to the collector yet.
-// instance identifies the server among others.
-func Open(file, instance string) (*Provider, error) {
+func Open(file string) (*Provider, error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -39,12 +38,21 @@ func Open(file, instance string) (*Provider, error) {
 	}
 	otel.SetMeterProvider(noop.NewMeterProvider()) // gRPC would otherwise collect metrics that nothing reads
 	provider, err := tracing.NewProvider(context.Background(), config, nil, []resource.Option{resource.WithAttributes(
-		attribute.String("service.name", service), attribute.String("service.instance.id", instance),
+		attribute.String("service.name", service), attribute.String("service.instance.id", instance()),
 	)})
 	if err != nil {
 		return nil, fmt.Errorf("tracing configuration %s: %w", file, err)
 	}
 	return newProvider(provider), nil
+}
+
+// instance returns the name of this server in traces: the host and the process.
+func instance() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s-%d", host, os.Getpid())
 }
 
 func newProvider(p tracing.TracerProvider) *Provider {

@@ -66,7 +66,7 @@ func TestStages(t *testing.T) {
 	}
 	attributes := map[string]string{}
 	for _, a := range root.Attributes() {
-		attributes[string(a.Key)] = a.Value.Emit()
+		attributes[string(a.Key)] = a.Value.String()
 	}
 	if attributes["audit-id"] != "a1" || attributes["http.response.status_code"] != "409" || attributes["http.target"] != "/api/v1/namespaces/default/configmaps/c?dryRun=All" {
 		t.Errorf("attributes = %v", attributes)
@@ -118,7 +118,7 @@ func TestOff(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("number of allocations = %v, want 0", n)
 	}
-	if p, err := Open("", ""); p != nil || err != nil || p.Close(context.Background()) != nil {
+	if p, err := Open(""); p != nil || err != nil || p.Close(context.Background()) != nil {
 		t.Errorf("Open without a file = %v, %v, want nil", p, err)
 	}
 }
@@ -140,7 +140,7 @@ func TestConfigurations(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p, err := Open(file, "i")
+		p, err := Open(file)
 		if want == "" {
 			if err != nil || p == nil {
 				t.Errorf("%s: Open = %v, %v", text, p, err)
@@ -151,7 +151,7 @@ func TestConfigurations(t *testing.T) {
 			t.Errorf("%s: error = %v, want %q", text, err, want)
 		}
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "absent"), ""); err == nil {
+	if _, err := Open(filepath.Join(t.TempDir(), "absent")); err == nil {
 		t.Error("absent file: no error")
 	}
 }

@@ -12,14 +12,28 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Store is a storage.Store that encrypts the values of another store. The keys of items are not encrypted. The path of a value is its
-// key, so that values stay readable in backups and in restored stores.
+// Location returns the resource of a key, and the path of its value: the authenticated data.
+type Location func(key string) (resource schema.GroupResource, path string)
+
+// Items is the Location of keys such as apps/deployments/default/web. The path of a value is its key, so that values stay readable in
+// backups and in restored stores.
+func Items(key string) (resource schema.GroupResource, path string) {
+	group, rest, _ := strings.Cut(key, "/")
+	name, _, _ := strings.Cut(rest, "/")
+	if group == "core" {
+		group = ""
+	}
+	return schema.GroupResource{Group: group, Resource: name}, key
+}
+
+// Store is a storage.Store that encrypts the values of another store. The keys of items are not encrypted.
 //
 // A value that no key decrypts is returned with the error in Err of its item or event; only Get returns the error itself. When such
 // values were read and the keys change, all watches end with storage.ErrCompacted, so that the watch cache lists the items again.
 type Store struct {
 	storage.Store // contains the encrypted values
 	values        *Encryption
+	locate        Location
 
 	mu sync.Mutex
 	// unreadable reports whether a value could not be decrypted since epoch began. epoch ends when all watches have to end.
@@ -28,9 +42,9 @@ type Store struct {
 	endEpoch   context.CancelFunc
 }
 
-// NewStore returns a Store with the values of s. There is one Store for an Encryption.
-func NewStore(s storage.Store, values *Encryption) *Store {
-	e := &Store{Store: s, values: values}
+// NewStore returns a Store with the values of s, whose keys locate understands. There is one Store for an Encryption.
+func NewStore(s storage.Store, values *Encryption, locate Location) *Store {
+	e := &Store{Store: s, values: values, locate: locate}
 	e.epoch, e.endEpoch = context.WithCancel(context.Background())
 	reloaded := e.endWatches
 	values.reloaded.Store(&reloaded)
@@ -48,19 +62,10 @@ func (s *Store) endWatches() {
 	}
 }
 
-// resource returns the resource of a key such as apps/deployments/default/web. The group of the core API is core.
-func resource(key string) schema.GroupResource {
-	group, rest, _ := strings.Cut(key, "/")
-	name, _, _ := strings.Cut(rest, "/")
-	if group == "core" {
-		group = ""
-	}
-	return schema.GroupResource{Group: group, Resource: name}
-}
-
 // decrypt decrypts a value. If it cannot, it returns the stored bytes and the error.
 func (s *Store) decrypt(key string, stored []byte) ([]byte, error) {
-	plain, _, err := s.values.Decrypt(resource(key), key, stored)
+	resource, path := s.locate(key)
+	plain, _, err := s.values.Decrypt(resource, path, stored)
 	if err == nil {
 		return plain, nil
 	}
@@ -101,7 +106,8 @@ func (s *Store) Commit(ctx context.Context, writes ...storage.Write) (storage.Re
 			continue
 		}
 		var err error
-		if w.Value, err = s.values.Encrypt(resource(w.Key), w.Key, w.Value); err != nil {
+		resource, path := s.locate(w.Key)
+		if w.Value, err = s.values.Encrypt(resource, path, w.Value); err != nil {
 			return 0, err
 		}
 	}
@@ -118,7 +124,8 @@ func (s *Store) IsStale(ctx context.Context, key string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, stale, err := s.values.Decrypt(resource(key), key, item.Value)
+	resource, path := s.locate(key)
+	_, stale, err := s.values.Decrypt(resource, path, item.Value)
 	return stale, err
 }
 
@@ -178,11 +185,35 @@ func (e *Encryption) Check(next func(storage.Item) error, skipped *int) func(sto
 			*skipped++
 			return nil
 		}
-		plain, _, err := e.Decrypt(resource(item.Key), item.Key, item.Value)
+		resource, path := Items(item.Key)
+		plain, _, err := e.Decrypt(resource, path, item.Value)
 		if err != nil {
 			return fmt.Errorf("%s: %w", item.Key, err)
 		}
 		item.Value = plain
 		return next(item)
 	}
+}
+
+// Sealed is a store for backups of a store whose values are not encrypted, although they are where it keeps them: List encrypts them
+// again, with the keys of items as paths.
+type Sealed struct {
+	storage.Store
+	Values *Encryption
+}
+
+// List implements storage.Store. A value that cannot be read stays as it is stored.
+func (s Sealed) List(ctx context.Context, r storage.Range) (storage.Page, error) {
+	page, err := s.Store.List(ctx, r)
+	for i := range page.Items {
+		item := &page.Items[i]
+		if item.Err != nil {
+			continue
+		}
+		resource, path := Items(item.Key)
+		if item.Value, err = s.Values.Encrypt(resource, path, item.Value); err != nil {
+			return storage.Page{}, err
+		}
+	}
+	return page, err
 }

@@ -19,7 +19,7 @@ func TestConformance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return NewStore(disk, open(t, configOf("'*.*'", keyOf("aesgcm", "k1", "s", 32))))
+		return NewStore(disk, open(t, configOf("'*.*'", keyOf("aesgcm", "k1", "s", 32))), Items)
 	}})
 }
 
@@ -42,7 +42,7 @@ func TestMissingKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := NewStore(disk, values)
+	s := NewStore(disk, values, Items)
 	defer s.Close()
 	const key = "core/secrets/default/s"
 	if _, err := s.Commit(t.Context(), storage.Write{Key: key, Value: []byte("{}")}, storage.Write{Key: "core/configmaps/default/c", Value: []byte("{}")}); err != nil {

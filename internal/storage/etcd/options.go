@@ -85,3 +85,6 @@ func (o Options) tls() (*tls.Config, error) {
 	}
 	return config, nil
 }
+
+// Prefix returns the first part of all keys in etcd, which ends with a slash.
+func (s *Store) Prefix() string { return s.prefix }

@@ -125,6 +125,19 @@ func (s *Store) Commit(ctx context.Context, writes ...storage.Write) (storage.Re
 	return revision, err
 }
 
+// IsStale implements storage.StaleChecker with the wrapped store, which may encrypt values.
+func (s *Store) IsStale(ctx context.Context, key string) (bool, error) {
+	checker, ok := s.Store.(storage.StaleChecker)
+	if !ok {
+		return false, nil
+	}
+	stored, err := s.layout.Stored(key)
+	if err != nil {
+		return false, err
+	}
+	return checker.IsStale(ctx, stored)
+}
+
 // Watch implements storage.Store. The prefix is "" or contains at least GROUP/RESOURCE/.
 func (s *Store) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
 	stored, err := s.layout.Stored(prefix)
