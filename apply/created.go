@@ -5,6 +5,7 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/fastset"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -88,17 +89,35 @@ func (e *Engine) withDefaults(doc document.Value) document.Value {
 	return e.options.Default(doc)
 }
 
-// splitEqual splits a set of fields into those whose values in two documents differ, and those whose values are equal or absent in
-// both.
+// splitEqual splits a set of fields into those whose values in two documents of one type differ, and those whose values are equal or
+// absent in both.
 func splitEqual(a, b versioned, fields fieldset.Set) (differing, equal fieldset.Set) {
-	var different []fieldset.Path
-	for path := range fields.All() {
-		if !document.Equal(valueAt(a, path), valueAt(b, path)) {
-			different = append(different, slices.Clone(path))
-		}
-	}
-	differing = fieldset.New(different...)
+	var d differ
+	differing = d.differing(a.t, a.doc, b.doc, fields)
 	return differing, fields.Difference(differing)
+}
+
+// differ compares the values of fields in two documents, in one pass over the documents and the field set.
+type differ struct{ sets fastset.Builder }
+
+// differing returns the subset of fields whose values in a and b, values of type t, differ.
+func (d *differ) differing(t *schema.Type, a, b document.Value, fields fieldset.Set) fieldset.Set {
+	if t == nil {
+		t = schema.Untyped
+	}
+	mark := d.sets.Mark()
+	aItems, bItems := selectInSetOrder(nil, t, a, fields), selectInSetOrder(nil, t, b, fields)
+	for i := range fields.Len() {
+		e := fields.Element(i)
+		aChild, bChild := childOf(a, aItems, e, i), childOf(b, bItems, e, i)
+		var below fieldset.Set
+		if rest := fields.Child(i); !rest.IsEmpty() {
+			child, _ := childType(t, e)
+			below = d.differing(child, aChild, bChild, rest)
+		}
+		d.sets.Push(e, fields.Member(i) && !document.Equal(aChild, bChild), below)
+	}
+	return d.sets.Set(mark)
 }
 
 // ownedAtOrBelow returns the subset of fields such that owned contains the field itself or a field inside of it.
@@ -164,17 +183,4 @@ func (e *Engine) withOwnedFields(merged versioned, in intent, managed *managedFi
 		keep = keep.Union(retained)
 	}
 	return removeFields(merged.t, merged.doc, all.Difference(keep)), nil
-}
-
-// valueAt returns the value at a path, absent if there is none.
-func valueAt(v versioned, p fieldset.Path) document.Value {
-	t, doc := v.t, v.doc
-	for _, e := range p {
-		if t == nil {
-			t = schema.Untyped
-		}
-		doc = childOf(doc, selectInSetOrder(nil, t, doc, fieldset.New(fieldset.Path{e})), e, 0)
-		t, _ = childType(t, e)
-	}
-	return doc
 }

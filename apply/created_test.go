@@ -1,9 +1,12 @@
 package apply
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
 )
 
 // TestUnsetCreated: an unset field keeps the value that the server sets when it creates the object, so that applying the
@@ -102,4 +105,32 @@ func TestUnsetInRemovedItem(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.noOp("m1", config.JSON())
+}
+
+// TestSplitEqualManyItems checks that comparing list items is not quadratic in their number.
+func TestSplitEqualManyItems(t *testing.T) {
+	duration := func(count int) time.Duration {
+		var before, after []document.Value
+		var paths []fieldset.Path
+		for i := range count {
+			item := document.NewMap().With("name", document.NewString(fmt.Sprintf("item%06d", i)))
+			before, after = append(before, item), append(after, item.With("value", document.NewInt(int64(i%2))))
+			key := fieldset.KeyElement(fieldset.KeyField{Name: "name", Value: item.Get("name")})
+			paths = append(paths, fieldset.Path{fieldset.NameElement("items"), key, fieldset.NameElement("value")})
+		}
+		in := func(items []document.Value) versioned {
+			return versioned{document.NewMap().With("items", document.NewList(items...)), testKind, "v1"}
+		}
+		fields := fieldset.New(paths...)
+		begun := time.Now()
+		if differing, equal := splitEqual(in(before), in(after), fields); differing.Size() != count || !equal.IsEmpty() {
+			t.Fatalf("splitEqual() = %d differing and %d equal fields, want %d and none", differing.Size(), equal.Size(), count)
+		}
+		return time.Since(begun)
+	}
+	const few, many = 1000, 20_000
+	short := min(duration(few), duration(few), duration(few))
+	if long := duration(many); long > 100*short+time.Second {
+		t.Errorf("comparing %d items took %v and %d items %v, want a duration linear in their number", few, short, many, long)
+	}
 }

@@ -456,3 +456,16 @@ func TestDisjointAppliersCommute(t *testing.T) {
 		}
 	}
 }
+
+// valueAt returns the value at a path, absent if there is none.
+func valueAt(v versioned, p fieldset.Path) document.Value {
+	t, doc := v.t, v.doc
+	for _, e := range p {
+		if t == nil {
+			t = schema.Untyped
+		}
+		doc = childOf(doc, selectInSetOrder(nil, t, doc, fieldset.New(fieldset.Path{e})), e, 0)
+		t, _ = childType(t, e)
+	}
+	return doc
+}

@@ -131,7 +131,15 @@ func (w *write) mergeConfiguration(ctx context.Context, live *loaded, config dec
 	}
 	// Maps and lists that the apply emptied are dropped after the merge, because the engine computes the managed fields from
 	// them.
-	m.object.Document = e.values.DropPruned(live.current.Document, m.object.Document, config.document, e.topology)
+	sent := config.document
+	if w.hasMarkers(sent) {
+		owned, err := ownedFields(m.object.Entries)
+		if err != nil {
+			return m, w.engineError(err)
+		}
+		sent = withoutMarkedContainers(e.topology, sent, owned)
+	}
+	m.object.Document = e.values.DropPruned(live.current.Document, m.object.Document, sent, e.topology)
 	w.warnOfSiblings(m, config.document)
 	return m, nil
 }

@@ -113,9 +113,13 @@ func (w *write) applyOverAnnotation(live apply.Object, config document.Value, co
 	if err != nil {
 		return apply.Result{}, err
 	}
+	var markers fieldset.Set
+	if w.hasMarkers(config) {
+		markers = markerSet(w.Endpoint.topology, config)
+	}
 	var others []apply.Conflict
 	for _, c := range conflict.Conflicts {
-		if !own.Has(c.Path) && !w.isUnsetDefault(c, config, own, clientSide) {
+		if !own.Has(c.Path) && !isUnsetDefault(c, markers, own, clientSide) {
 			others = append(others, c)
 		}
 	}
@@ -127,12 +131,15 @@ func (w *write) applyOverAnnotation(live apply.Object, config document.Value, co
 	return w.Endpoint.engine.Apply(live, config, forced)
 }
 
-// isUnsetDefault reports whether a conflict is about a default inside of a field or list item that an unset marker removes
+// isUnsetDefault reports whether a conflict is about a default inside of a field or list item that one of the unset markers removes
 // and that the last-applied annotation contains. The annotation does not contain the default itself, which only client-side
 // apply owns, because it created the object.
-func (w *write) isUnsetDefault(c apply.Conflict, config document.Value, own fieldset.Set, clientSide []ownership.Selector) bool {
-	depth := markerDepth(config, w.Endpoint.topology, c.Path)
-	if depth == 0 || !own.Has(c.Path[:depth]) && own.At(c.Path[:depth]).IsEmpty() {
+func isUnsetDefault(c apply.Conflict, markers, own fieldset.Set, clientSide []ownership.Selector) bool {
+	depth := 1
+	for depth <= len(c.Path) && !markers.Has(c.Path[:depth]) {
+		depth++
+	}
+	if depth > len(c.Path) || !own.Has(c.Path[:depth]) && own.At(c.Path[:depth]).IsEmpty() {
 		return false
 	}
 	return !slices.ContainsFunc(c.Owners, func(e apply.Entry) bool {

@@ -122,47 +122,108 @@ func isMarker(v document.Value) bool {
 	return v.Kind() == document.Map && !v.Get(apply.UnsetMarkerKey).IsAbsent()
 }
 
-// markerDepth returns the length of the shortest prefix of path at which config has an unset marker; 0 if there is none.
-func markerDepth(config document.Value, t *schema.Type, path fieldset.Path) int {
-	v := config
-	for i, e := range path {
-		switch {
-		case e.Kind() == fieldset.FieldName && v.Kind() == document.Map:
-			v = v.Get(e.Name())
-			if t != nil && t.Map != nil {
-				t, _ = t.Map.TypeOf(e.Name())
-			} else {
-				t = nil
-			}
-		case e.Kind() == fieldset.Key && v.Kind() == document.List && t != nil && t.List != nil:
-			v, t = itemWithKeys(v, t.List.Keys, e), t.List.Item
-		default:
-			return 0
-		}
-		if isMarker(v) {
-			return i + 1
-		}
-	}
-	return 0
+// markerSet returns the paths of the unset markers of an apply configuration of topology t. A key that a list item omits has its
+// default.
+func markerSet(t *schema.Type, config document.Value) fieldset.Set {
+	var found []fieldset.Path
+	appendMarkerPaths(&found, nil, t, config)
+	return fieldset.New(found...)
 }
 
-// itemWithKeys returns the item of a configuration's list that the path element e selects; absent if there is none. A key
-// that an item omits has its default.
-func itemWithKeys(list document.Value, keys []schema.Key, e fieldset.Element) document.Value {
-	for _, item := range list.Items() {
-		matches := true
-		for _, selected := range e.KeyFields() {
-			value := item.Get(selected.Name)
-			if i := slices.IndexFunc(keys, func(k schema.Key) bool { return k.Name == selected.Name }); i >= 0 && (value.IsAbsent() || value.IsNull()) {
-				value = keys[i].Default
+// appendMarkerPaths appends the paths of the unset markers in v, the value of type t at a path.
+func appendMarkerPaths(found *[]fieldset.Path, path fieldset.Path, t *schema.Type, v document.Value) {
+	if isMarker(v) {
+		*found = append(*found, slices.Clone(path))
+		return
+	}
+	for i := range v.Len() {
+		e, child := elementAt(t, v, i)
+		if v.Kind() == document.List {
+			if t == nil || t.List == nil || t.List.Relationship != schema.Keyed {
+				return // lists without keys contain no markers
 			}
-			matches = matches && document.Equal(value, selected.Value)
+			e = keyElement(t.List.Keys, v.At(i))
 		}
-		if matches {
-			return item
+		appendMarkerPaths(found, append(path, e), child, v.At(i))
+	}
+}
+
+// keyElement returns the path element of a list item. A key that the item omits has its default.
+func keyElement(keys []schema.Key, item document.Value) fieldset.Element {
+	var fields []fieldset.KeyField
+	for _, key := range keys {
+		value := item.Get(key.Name)
+		if value.IsAbsent() || value.IsNull() {
+			value = key.Default
+		}
+		if !value.IsAbsent() {
+			fields = append(fields, fieldset.KeyField{Name: key.Name, Value: value})
 		}
 	}
-	return document.Value{}
+	return fieldset.KeyElement(fields...)
+}
+
+// withoutMarkedContainers returns an apply configuration of topology t without the declared fields that contain nothing but unset
+// markers and that no field manager owns. owned contains the owned fields. If the apply empties such a list or map, it is removed
+// from the object, as if the configuration did not contain it.
+func withoutMarkedContainers(t *schema.Type, config document.Value, owned fieldset.Set) document.Value {
+	switch {
+	case t == nil:
+	case config.Kind() == document.Map && t.Map != nil:
+		rest := config
+		for name, value := range config.Fields() {
+			field, declared := t.Map.TypeOf(name)
+			if !declared {
+				continue
+			}
+			below, isOwned := owned.Below(fieldset.NameElement(name))
+			if hasOnlyMarkers(value) && !isOwned {
+				rest = rest.Without(name)
+			} else if inner := withoutMarkedContainers(field, value, below); !document.Same(inner, value) {
+				rest = rest.With(name, inner)
+			}
+		}
+		return rest
+	case config.Kind() == document.List && t.List != nil && t.List.Relationship == schema.Keyed:
+		items := make([]document.Value, config.Len())
+		changed := false
+		for i, item := range config.Items() {
+			below, _ := owned.Below(keyElement(t.List.Keys, item))
+			items[i] = withoutMarkedContainers(t.List.Item, item, below)
+			changed = changed || !document.Same(items[i], item)
+		}
+		if changed {
+			return document.NewList(items...)
+		}
+	}
+	return config
+}
+
+// hasOnlyMarkers reports whether a value of an apply configuration is an unset marker, or a list or map that contains nothing but
+// unset markers.
+func hasOnlyMarkers(v document.Value) bool {
+	if isMarker(v) {
+		return true
+	}
+	for i := range v.Len() {
+		if !hasOnlyMarkers(v.At(i)) {
+			return false
+		}
+	}
+	return v.Len() > 0
+}
+
+// ownedFields returns the fields that the field managers of some managed fields entries own.
+func ownedFields(entries []apply.Entry) (fieldset.Set, error) {
+	var owned fieldset.Set
+	for _, e := range entries {
+		fields, err := e.Fields()
+		if err != nil {
+			return owned, err
+		}
+		owned = owned.Union(fields)
+	}
+	return owned, nil
 }
 
 // storedMarkers returns a function that reports whether the live object has a marker of the same value at the same place.

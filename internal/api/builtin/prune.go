@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/schema"
 )
@@ -97,9 +96,8 @@ func (t *Type) dropEmptiedInItems(live, patched document.Value) document.Value {
 }
 
 // DropPruned returns a merged object without the lists, maps and structs that an apply has emptied by removing fields that the
-// applier no longer applies or that it unsets, unless the apply configuration contains them with other content than unset markers.
-// Kubernetes sets them to null, which Go decodes as absent. live is the object before the apply. The topology determines which list
-// items match.
+// applier no longer applies, unless the apply configuration contains them. Kubernetes sets them to null, which Go decodes as
+// absent. live is the object before the apply. The topology determines which list items match.
 func (t *Type) DropPruned(live, merged, config document.Value, topology *schema.Type) document.Value {
 	if document.Same(live, merged) || merged.Kind() != live.Kind() {
 		return merged
@@ -125,7 +123,7 @@ func (t *Type) dropPrunedFields(live, merged, config document.Value, topology *s
 		if !known || document.Same(old, current) {
 			continue
 		}
-		if !current.IsScalar() && current.Len() == 0 && old.Len() > 0 && (sent.IsAbsent() || hasOnlyMarkers(sent)) {
+		if !current.IsScalar() && current.Len() == 0 && old.Len() > 0 && sent.IsAbsent() {
 			result = result.Without(name)
 			continue
 		}
@@ -134,23 +132,6 @@ func (t *Type) dropPrunedFields(live, merged, config document.Value, topology *s
 		}
 	}
 	return result
-}
-
-// hasOnlyMarkers reports whether a value of an apply configuration is an unset marker, or a list or map that contains nothing but
-// unset markers.
-func hasOnlyMarkers(v document.Value) bool {
-	if v.Len() == 0 {
-		return false
-	}
-	if _, isMarker := v.Find(apply.UnsetMarkerKey); v.Kind() == document.Map && isMarker {
-		return true
-	}
-	for i := range v.Len() {
-		if !hasOnlyMarkers(v.At(i)) {
-			return false
-		}
-	}
-	return true
 }
 
 func (t *Type) dropPrunedItems(live, merged, config document.Value, topology *schema.List) document.Value {

@@ -80,9 +80,6 @@ func TestDropPruned(t *testing.T) {
 			`{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{}}],"name":"a"}]}}`, `{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{}}],"name":"a"}]}}`},
 		{"last item removed", full, `{"spec":{"containers":[{"env":[],"name":"a","ports":[]}]}}`, `{"spec":{"containers":[{"name":"a","ports":[]}]}}`,
 			`{"spec":{"containers":[{"name":"a","ports":[]}]}}`},
-		{"unset label", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{}}}`, `{"metadata":{"labels":{"a":{"k8s_io__value":"unset"}}}}`, `{"metadata":{}}`},
-		{"unset list item", full, `{"spec":{"containers":[{"env":[],"name":"a","ports":[]}]}}`,
-			`{"spec":{"containers":[{"env":[{"name":"A","k8s_io__value":"unset"}],"name":"a","ports":[]}]}}`, `{"spec":{"containers":[{"name":"a","ports":[]}]}}`},
 		{"item at another index", `{"spec":{"containers":[{"name":"b"},{"args":["x"],"name":"a"}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`, `{}`,
 			`{"spec":{"containers":[{"name":"a"}]}}`},
 	} {
