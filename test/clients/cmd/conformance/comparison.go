@@ -152,13 +152,13 @@ func anchor(title string) string {
 }
 
 func (c comparison) writeSkipped(text *bytes.Buffer) {
-	text.WriteString("\n## Asked of one server only\n\n")
+	text.WriteString("\n## Skipped on one server\n\n")
 	found := false
 	for i := range c.kubeAPIServer.Results {
 		for where, result := range c.results(i) {
 			if result.Outcome == applytest.Skip {
 				found = true
-				fmt.Fprintf(text, "- `%s` is not asked of %s: %s\n", result.Name, where, result.Reason)
+				fmt.Fprintf(text, "- `%s` is skipped on %s: %s\n", result.Name, where, result.Reason)
 			}
 		}
 	}

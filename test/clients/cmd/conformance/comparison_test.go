@@ -21,7 +21,7 @@ func TestDocument(t *testing.T) {
 	text := string(c.document())
 	for _, line := range []string{
 		"| kube-apiserver | v1 | 1 | 0 | 1 |", "| Cadastre | v2 | 1 | 1 | 0 |", "| area | 2 | 0 | 0 | 1 | 1 |",
-		"- `area/a` on Cadastre, step \"last\": It works.", "- `area/b` is not asked of kube-apiserver: it can't",
+		"- `area/a` on Cadastre, step \"last\": It works.", "- `area/b` is skipped on kube-apiserver: it can't",
 	} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("the document does not contain the line %s, got:\n%s", line, text)
