@@ -81,7 +81,7 @@ func Example_extensions() {
 		if !a.IsResourceRequest() && a.GetPath() == "/whoami" && a.IsReadOnly() {
 			return authorizer.DecisionAllow, "", nil
 		}
-		return authorizer.DecisionNoOpinion, "", nil // RBAC decides about all other requests
+		return authorizer.DecisionNoOpinion, "", nil // RBAC authorizes all other requests
 	})
 	whoami := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		u, _ := apirequest.UserFrom(r.Context())

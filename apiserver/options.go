@@ -35,7 +35,7 @@ type Options struct {
 	// Etcd stores the objects in an etcd cluster. Directory then contains only certificates.
 	Etcd Etcd
 
-	// Address is the TCP address to listen on; """" means 127.0.0.1:0, a free loopback port.
+	// Address is the TCP address to listen on; "" means 127.0.0.1:0, a free loopback port.
 	Address string
 	// Listener is the listener to use instead of listening on Address. The server serves TLS on it, and closes it when it
 	// stops.
@@ -122,7 +122,7 @@ func DefaultAuditOptions() AuditOptions { return audit.Defaults() }
 
 // Storage limits the disk space of the data directory, and schedules backups of the store.
 type Storage struct {
-	// QuotaBytes is the size of the store from which on the server rejects creations, with 507; 0 means no limit.
+	// QuotaBytes is the size of the store above which the server rejects creations with status 507; 0 means no limit.
 	QuotaBytes int64
 	// MinFreeBytes is the free space of the file system below which the server rejects creations; 0 means 256 MiB, and a
 	// negative number means no limit.
@@ -197,7 +197,7 @@ func (o Options) config() (app.Config, error) {
 		Address: o.Address, Listener: o.Listener, InProcess: o.InProcess,
 		TokenFile: o.TokenFile, ClientCAFile: o.TLS.ClientCAFile, CertFile: o.TLS.CertFile, KeyFile: o.TLS.KeyFile,
 		Unset: o.isEnabled(UnsettingFields), Drop: o.isEnabled(ManagedFieldsOptOut),
-		WithoutControllers: o.DisableControllers, EventLife: max(0, o.EventTTL), PaceGC: o.TuneGC, Profiling: o.Profiling, TracingConfigFile: o.TracingConfigFile, GracefulStop: o.ShutdownDelay > 0,
+		WithoutControllers: o.DisableControllers, EventTTL: max(0, o.EventTTL), PaceGC: o.TuneGC, Profiling: o.Profiling, TracingConfigFile: o.TracingConfigFile, GracefulStop: o.ShutdownDelay > 0,
 		Limits:           server.Limits{RequestTimeout: o.Limits.RequestTimeout, MaxBodyBytes: o.Limits.MaxBodyBytes, MemoryBudget: o.Limits.MemoryBudget},
 		MaxReadsInFlight: o.Limits.MaxReadsInFlight, MaxWritesInFlight: o.Limits.MaxWritesInFlight, WithoutFairness: o.Limits.DisablePriorityAndFairness,
 		Log:       o.Log,
@@ -208,7 +208,7 @@ func (o Options) config() (app.Config, error) {
 		c.Address = defaultAddress
 	}
 	if o.EventTTL == 0 {
-		c.EventLife = app.DefaultEventLife
+		c.EventTTL = app.DefaultEventTTL
 	}
 	return c, nil
 }

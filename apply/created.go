@@ -9,11 +9,11 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// retainCreatedFields returns the intent of a configuration whose unset markers do not remove the values that the server itself gives
-// the fields when it creates the object, so that applying the configuration that created the object is a no-op. Examples are the
-// completions of a Job, whose default depends on a field that has got a default itself, its generated selector, and the resources
-// of a container, which admission sets. Such a field keeps its live value, or remains absent although it now had a default. The
-// applier owns the field in either case.
+// retainCreatedFields returns the intent without those unset markers that would remove values that the server sets when it
+// creates the object. Therefore applying the configuration that created the object is a no-op. Examples are the completions of
+// a Job, whose default depends on a field that has got a default itself, its generated selector, and the resources of a
+// container, which admission sets. Such a field keeps its live value, or remains absent although it would have a default now.
+// The applier owns the field in either case.
 //
 // self is the identity of the applier's entry, and before is the live document.
 func (e *Engine) retainCreatedFields(before versioned, in intent, managed *managedFields, self Entry, r Request) (intent, error) {
@@ -50,8 +50,8 @@ func (e *Engine) retainCreatedFields(before versioned, in intent, managed *manag
 	return in, nil
 }
 
-// createdFields returns the subset of fields to which the server would give their live values, if it created an object from the
-// fields that have a field manager: owned, or with defaults defaulted.
+// createdFields returns the subset of fields that would have their live values if the server created the object from the fields
+// that have a field manager. These are owned or, with the defaults of the kind, defaulted.
 func (e *Engine) createdFields(before versioned, fields fieldset.Set, owned, defaulted document.Value, managed *managedFields, self Entry, r Request) (fieldset.Set, error) {
 	created := defaulted
 	if r.Created != nil {
@@ -73,9 +73,9 @@ func (e *Engine) createdFields(before versioned, fields fieldset.Set, owned, def
 	return kept.Union(admitted), nil
 }
 
-// withUnsetFields returns the field set of an applier with the ownership of the given unset fields that it had when it created the
-// object: of the fields of the default, or else of the field itself. defaulted contains the fields that have a field manager, with
-// their defaults.
+// withUnsetFields adds the given unset fields to the field set of an applier, as the apply that created the object did: the
+// fields of the default if there is one, otherwise the field itself. defaulted contains the fields that have a field manager,
+// with their defaults.
 func (e *Engine) withUnsetFields(t *schema.Type, owned, unset fieldset.Set, defaulted document.Value) fieldset.Set {
 	owned = owned.RecursiveDifference(unset)
 	return owned.Union(unset.Difference(pathsOf(t, defaulted))).Union(fieldsOf(t, defaulted).Covered(unset))
@@ -152,8 +152,8 @@ func (managed *managedFields) previousFields(self Entry) (fieldset.Set, error) {
 	return managed.fields(i)
 }
 
-// withOwnedFields returns the merged document without the fields that no field manager owns, which defaulting, admission or the server
-// have set. It contains the untracked fields, but no containers of which only absent fields are owned.
+// withOwnedFields returns the merged document without the fields that no field manager owns, which defaulting, admission or the
+// server have set. It contains the untracked fields, but no containers of which only absent fields are owned.
 func (e *Engine) withOwnedFields(merged versioned, in intent, managed *managedFields, self Entry) (document.Value, error) {
 	byVersion := map[string][]fieldset.Set{merged.version: {untrackedFields, in.fields()}}
 	for i, m := range managed.list {

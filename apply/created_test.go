@@ -39,8 +39,8 @@ func TestUnsetCreated(t *testing.T) {
 	s.want(`{map: {a: 1}, text: z}`)
 }
 
-// TestUnsetAdmitted: a field that admission set when the applier created the object keeps its value. A manager that did not own the
-// field before removes it.
+// TestUnsetAdmitted: a field that admission set when the applier created the object keeps its value. A manager that did not own
+// the field before removes it.
 func TestUnsetAdmitted(t *testing.T) {
 	s := newScript(t)
 	same := func(doc document.Value) document.Value { return doc }
@@ -65,8 +65,8 @@ func TestUnsetAdmitted(t *testing.T) {
 	s.noOp("m2", `items: [{name: x, k8s_io__value: unset}]`)
 }
 
-// TestUnsetLaterDefault: a field that the server left absent when it created the object, and that would have a default now because
-// the server has set another field, remains absent. A field whose default would now be another one keeps its value.
+// TestUnsetLaterDefault: a field that the server left absent when it created the object, and that would have a default now
+// because the server has set another field, remains absent. A field whose default would be different now keeps its value.
 func TestUnsetLaterDefault(t *testing.T) {
 	byText := func(doc document.Value) document.Value {
 		if text := doc.Get("text"); doc.Get("number").IsAbsent() && !text.IsAbsent() {

@@ -167,8 +167,8 @@ func (k *randomKind) compareStep(live Object, s step, strict bool) (*Object, err
 	return &ours.Object, nil
 }
 
-// step returns a random request. Its document is often a mutation of the live object or of the manager's last configuration,
-// which configs contains.
+// step returns a random request. Its document is often a mutation of the live object or of the manager's last configuration in
+// configs.
 func (k *randomKind) step(g generator, live Object, configs map[string]document.Value, versions []string, strict bool) step {
 	s := step{update: g.chance(35)}
 	s.request = Request{

@@ -91,13 +91,13 @@ func isDeduced(m *schema.Map) bool {
 	return m.Element == schema.Untyped || m.Element.Name == "" && m.Element.Scalar == schema.AnyScalar
 }
 
-// Reconcile adapts the entries of one version to a schema that changed from the schema before to the schema now. Where a granular map or
-// list has become atomic, a manager that owned a part becomes an owner of the whole; Apply and Update do this, too. Where an atomic map or
-// list has become granular, a manager that owned the whole becomes an owner of all its fields; this requires the former schema. If the keys
-// of a list changed, the field sets identify its items by the new keys; an item that the object lacks, because an unset marker removed it,
-// gets the new keys if their values are among its former keys and the defaults of the new keys and no other item has them, and otherwise keeps
-// its former keys.
-// Reconcile returns an [*EntryError] if a field set can't be decoded.
+// Reconcile adapts the entries of one version to a schema that changed from the schema before to the schema now. Where a
+// granular map or list has become atomic, a manager that owned a part becomes an owner of the whole; Apply and Update do this,
+// too. Where an atomic map or list has become granular, a manager that owned the whole becomes an owner of all its fields; this
+// requires the former schema. If the keys of a list changed, the field sets identify its items by the new keys; an item that
+// the object lacks, because an unset marker removed it, gets the new keys if their values are among its former keys and the
+// defaults of the new keys and no other item has them, and otherwise keeps its former keys. Reconcile returns an [*EntryError]
+// if a field set can't be decoded.
 func Reconcile(o Object, version string, before, now *schema.Type) (Object, error) {
 	entries := slices.Clone(o.Entries)
 	for i, entry := range entries {
@@ -152,9 +152,9 @@ func expandSet(s fieldset.Set, doc document.Value, before, now *schema.Type) fie
 	return rest.Union(unionOf(rekeyed)) // the new keys may sort differently, and two items may have equal new keys
 }
 
-// rekeyedElement returns the path element of item with the keys of the new schema, now. ok is false if the keys of the
-// list did not change, if item does not contain the new keys, or if item is absent and list has another item with the new keys,
-// which must not appear as owned because the absence is.
+// rekeyedElement returns the path element of item with the keys of the new schema, now. ok is false if the keys of the list did
+// not change, if item does not contain the new keys, or if item is absent and list has another item with the new keys: the
+// manager owns the absence of item, not the other item.
 func rekeyedElement(e fieldset.Element, item, list document.Value, before, now *schema.Type) (key fieldset.Element, ok bool) {
 	switch {
 	case e.Kind() != fieldset.Key || !isListMap(before) || !isListMap(now) || sameKeys(before.List, now.List):

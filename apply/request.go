@@ -27,13 +27,13 @@ type Request struct {
 	// without omitempty, for instance status: {}. When an object without managedFields is applied to for the first
 	// time, only the fields that differ from Empty are owned by [BeforeFirstApply]. Empty may be absent.
 	Empty document.Value
-	// Created returns the document that the server would store if it created an object with a document: with defaults, and
-	// with the fields that the server sets. Apply calls it with the fields that have a field manager, if a configuration
-	// unsets a field that Default does not give its live value. If Created does, the field keeps its live value. Nil means
-	// that the server sets no fields.
+	// Created returns the document that the server would store if it created an object with a document: with defaults, and with
+	// the fields that the server sets. Apply calls it with the fields that have a field manager, if a configuration unsets a
+	// field whose live value differs from the result of Default. If the field has its live value in the result of Created, it
+	// keeps that value. Nil means that the server sets no fields.
 	Created func(document.Value) document.Value
 	// Admitted is Created with the changes of admission. Apply calls it for unset fields that the applier owned before and
-	// that neither Default nor Created give their live value. Nil means that admission changes nothing.
+	// whose live values differ from the results of Default and Created. Nil means that admission changes nothing.
 	Admitted func(document.Value) document.Value
 }
 

@@ -251,8 +251,8 @@ func isZero(v document.Value) bool {
 	return false
 }
 
-// withoutNullKeys returns a list whose items that are markers omit the keys that are null and have a default, so that these
-// keys have their default (KEP-5051). The list is returned unchanged if there is no such item.
+// withoutNullKeys removes null keys with a default from the markers in a list, so that these keys have their default
+// (KEP-5051). It returns the list itself if there are none.
 func withoutNullKeys(l *schema.List, v document.Value) document.Value {
 	var items []document.Value
 	for i, item := range v.Items() {

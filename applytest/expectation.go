@@ -211,7 +211,7 @@ func recordObject(run *scriptRun, e *expectation, resp *serverResponse) (string,
 	return objectYAML(run.masked(m.updatePattern(expected, received))), nil
 }
 
-// firstFields are the fields that come first in recorded objects.
+// firstFields are the fields that precede all other fields in recorded objects.
 var firstFields = []string{"apiVersion", "kind", "metadata", "spec"}
 
 // objectYAML encodes an object as YAML with its fields in the usual order: apiVersion, kind, metadata, spec, and then

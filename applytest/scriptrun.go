@@ -76,8 +76,7 @@ func (run *scriptRun) hasOwnExpectations() bool {
 	return false
 }
 
-// runStep sends the request of step, as often as TIMES states, and evaluates the last response; it returns nil if the step
-// passes.
+// runStep sends the request of step, repeated by TIMES, and evaluates the last response; it returns nil if the step passes.
 func (run *scriptRun) runStep(ctx context.Context, step *step) *Failure {
 	if step.request.wait > 0 {
 		select {

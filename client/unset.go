@@ -42,7 +42,7 @@ func Unset(config runtime.ApplyConfiguration, path ...string) (*Configuration, e
 	if len(path) == 0 {
 		return nil, fmt.Errorf("client: expected the path of a field to unset, received none; delete the object instead")
 	}
-	content, err := mark(marked.content, marked.schema, nil, path)
+	content, err := setMarker(marked.content, marked.schema, nil, path)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +75,8 @@ func elem(t reflect.Type) reflect.Type {
 	return t
 }
 
-// mark returns v, a value of type t, with an unset marker at path, which is relative to v. parents is the path of v.
-func mark(v any, t reflect.Type, parents, path []string) (any, error) {
+// setMarker returns v, a value of type t, with an unset marker at path, which is relative to v. parents is the path of v.
+func setMarker(v any, t reflect.Type, parents, path []string) (any, error) {
 	if len(path) == 0 {
 		return map[string]any{"k8s_io__value": "unset"}, nil
 	}
@@ -84,28 +84,28 @@ func mark(v any, t reflect.Type, parents, path []string) (any, error) {
 	parents = append(slices.Clone(parents), name)
 	switch t = elem(t); {
 	case t == nil || t.Kind() == reflect.Interface: // a value without a schema
-		return markField(v, nil, parents, path)
+		return setMarkerInField(v, nil, parents, path)
 	case t.Kind() == reflect.Struct:
 		field, known := jsonField(t, name)
 		if !known {
 			return nil, fmt.Errorf("client: %s: expected a field of %s, received %q; use the name in JSON", strings.Join(parents, "."), t.Name(), name)
 		}
-		return markField(v, field, parents, path)
+		return setMarkerInField(v, field, parents, path)
 	case t.Kind() == reflect.Map:
-		return markField(v, t.Elem(), parents, path)
+		return setMarkerInField(v, t.Elem(), parents, path)
 	case t.Kind() == reflect.Slice:
-		return markItem(v, elem(t.Elem()), parents, path)
+		return setMarkerInItem(v, elem(t.Elem()), parents, path)
 	}
 	return nil, fmt.Errorf("client: %s: expected the path of a field, received a path inside of a %s", strings.Join(parents, "."), t)
 }
 
-// markField returns v, a map or struct, with an unset marker at path, whose first element is a field of type t.
-func markField(v any, t reflect.Type, parents, path []string) (any, error) {
+// setMarkerInField returns v, a map or struct, with an unset marker at path, whose first element is a field of type t.
+func setMarkerInField(v any, t reflect.Type, parents, path []string) (any, error) {
 	content, ok := v.(map[string]any)
 	if !ok {
 		content = map[string]any{}
 	}
-	value, err := mark(content[path[0]], t, parents, path[1:])
+	value, err := setMarker(content[path[0]], t, parents, path[1:])
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +113,8 @@ func markField(v any, t reflect.Type, parents, path []string) (any, error) {
 	return content, nil
 }
 
-// markItem returns v, a list with items of type t, with an unset marker at path, whose first element selects an item.
-func markItem(v any, t reflect.Type, parents, path []string) (any, error) {
+// setMarkerInItem returns v, a list with items of type t, with an unset marker at path, whose first element selects an item.
+func setMarkerInItem(v any, t reflect.Type, parents, path []string) (any, error) {
 	keys, err := readKeys(t, path[0])
 	if err != nil {
 		return nil, fmt.Errorf("client: %s: %w", strings.Join(parents, "."), err)
@@ -130,7 +130,7 @@ func markItem(v any, t reflect.Type, parents, path []string) (any, error) {
 		list[i] = keys
 		return list, nil
 	}
-	list[i], err = mark(list[i], t, parents, path[1:])
+	list[i], err = setMarker(list[i], t, parents, path[1:])
 	return list, err
 }
 

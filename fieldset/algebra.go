@@ -51,8 +51,9 @@ func (s Set) Intersection(other Set) Set {
 	return Set{out}
 }
 
-// searchFactor is the ratio of the sizes of two sets from which the elements of the smaller one are searched in the larger one. An
-// object can have thousands of small managed fields entries, each of which is intersected with the set of all changed fields.
+// searchFactor is the minimum ratio of the sizes of two sets at which each element of the smaller set is searched in the larger
+// set, instead of joining the sets. An object can have thousands of small managed fields entries, each of which is intersected
+// with the set of all changed fields.
 const searchFactor = 16
 
 // Difference returns the paths of s that are not in other. Unlike RecursiveDifference it keeps the paths of s that are

@@ -75,8 +75,8 @@ func allocatedBytes() uint64 {
 // the length of text in bytes.
 func maxMemory(text string, each int) uint64 { return 1<<20 + uint64(each*len(text)) }
 
-// TestHostileTextsCostLittle checks that parsing takes linear time and memory for texts with which a careless parser
-// would take quadratic time or memory; each is the maximum number of allocated bytes per byte of text.
+// TestHostileTextsCostLittle checks that parsing takes linear time and memory for texts that take a naive parser quadratic time
+// or memory. In the table, each is the maximum number of allocated bytes per byte of text.
 func TestHostileTextsCostLittle(t *testing.T) {
 	const size = 1 << 20
 	var reversed []string

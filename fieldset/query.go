@@ -119,7 +119,8 @@ func (q *textQuery) skipLeaf() bool {
 	return true
 }
 
-// enter descends into the value of the current element, whose node in the paths is n: the value becomes the current level.
+// enter descends into the value of the current element: the value becomes the current level. n is the node of the element in
+// the paths.
 func (q *textQuery) enter(n *node) { q.level = queryLevel{paths: n.below()} }
 
 // leave ends the current level, the value of an element, and returns to above, the level that contains the element.

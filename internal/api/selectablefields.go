@@ -14,9 +14,9 @@ type Field struct {
 	// Name is the field label in field selectors; Path is the path of the field in the stored object.
 	Name string
 	Path []string
-	// Otherwise is the path of a second field, whose value is used if the field at Path is absent; nil if there is no second
+	// Fallback is the path of a second field, whose value is used if the field at Path is absent; nil if there is no second
 	// field.
-	Otherwise []string
+	Fallback []string
 	// Absent is the value of an absent field in field selectors.
 	Absent string
 }
@@ -85,7 +85,7 @@ func (k *Kind) addSelectableField(line string) (err error) {
 		case "at":
 			f.Path = strings.Split(words[1], ".")
 		case "or":
-			f.Otherwise = strings.Split(words[1], ".")
+			f.Fallback = strings.Split(words[1], ".")
 		case "default":
 			f.Absent = words[1]
 		default:

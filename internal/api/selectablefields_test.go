@@ -50,7 +50,7 @@ func TestSelectableFields(t *testing.T) {
 	has("pods", Field{Name: "spec.hostNetwork", Path: []string{"spec", "hostNetwork"}, Absent: "false"})
 	has("pods", Field{Name: "status.podIPs", Path: []string{"-"}})
 	has("jobs.batch", Field{Name: "status.successful", Path: []string{"status", "succeeded"}, Absent: "0"})
-	has("events", Field{Name: "source", Path: []string{"source", "component"}, Otherwise: []string{"reportingComponent"}})
+	has("events", Field{Name: "source", Path: []string{"source", "component"}, Fallback: []string{"reportingComponent"}})
 	events := builtin(t, "events")
 	for alias, name := range builtin(t, "events.events.k8s.io").FieldAliases {
 		if got, err := events.StoredField(name); err != nil {

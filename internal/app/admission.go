@@ -91,7 +91,7 @@ type dynamicAdmission struct {
 func (d *dynamicAdmission) start(ctx context.Context, options informer.Options) (err error) {
 	options.Kinds = slices.Concat(webhook.Resources, policy.Resources)
 	options.Handler = informer.SnapshotHandler(d.set)
-	options.About = "admission configurations"
+	options.Description = "admission configurations"
 	if d.informer, err = informer.Start(ctx, options); err != nil {
 		return err
 	}

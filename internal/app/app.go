@@ -75,8 +75,8 @@ type Config struct {
 	Unset, Drop bool
 	// WithoutControllers disables garbage collection, namespace deletion and the expiry of events.
 	WithoutControllers bool
-	// EventLife is the time to live of events; 0 means that events do not expire.
-	EventLife time.Duration
+	// EventTTL is the time to live of events; 0 means that events do not expire.
+	EventTTL time.Duration
 	// PaceGC tunes Go's garbage collector for a process that runs only this server.
 	PaceGC bool
 	// GracefulStop makes Stop wait until all connections are idle; see server.Options.
@@ -225,7 +225,7 @@ func (s *Server) start(ctx context.Context) error {
 		Catalog:       discovery.New(resources, discovery.Options{Address: s.address(), Version: discovery.Version(release), Drop: s.config.Drop, Unset: s.config.Unset, Subresources: registry.Subresources()}),
 		Authenticator: identity, Authorizer: s.authorizer, RBAC: s.rbac,
 		Admission: s.admission.informer, Audit: s.audit, Tracing: s.tracing,
-		Reviewer: &rbac.Reviewer{Authorizer: s.authorizer, RBAC: s.rbac, Others: s.config.Authorizers, Tokens: identity},
+		Reviewer: &rbac.Reviewer{Authorizer: s.authorizer, RBAC: s.rbac, OtherAuthorizers: s.config.Authorizers, Tokens: identity},
 		Flow:     s.fairness.controller,
 		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Profiling: s.config.Profiling, GracefulStop: s.config.GracefulStop, Failure: s.failure,
 		Handlers: s.config.Handlers,

@@ -17,8 +17,8 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// DefaultEventLife is the default time to live of events, as in Kubernetes.
-const DefaultEventLife = time.Hour
+// DefaultEventTTL is the default time to live of events, as in Kubernetes.
+const DefaultEventTTL = time.Hour
 
 // leaseNamespace and leaseName name the Lease of the leader election among servers that share a store.
 const (
@@ -73,8 +73,8 @@ func (s *Server) runControllers(ctx context.Context, all *registry.Registry) {
 	running.Go(func() { remover.Run(ctx) })
 	collector := &garbagecollector.Collector{Objects: all, User: controllerUser("generic-garbage-collector"), Manager: systemManager, Log: s.config.Log}
 	running.Go(func() { collector.Run(ctx) })
-	if s.config.EventLife > 0 && !s.config.Etcd.isSet() { // in etcd, events have leases
-		expirer := &eventttl.Expirer{Objects: all, TTL: s.config.EventLife, Log: s.config.Log}
+	if s.config.EventTTL > 0 && !s.config.Etcd.isSet() { // in etcd, events have leases
+		expirer := &eventttl.Expirer{Objects: all, TTL: s.config.EventTTL, Log: s.config.Log}
 		running.Go(func() { expirer.Run(ctx) })
 	}
 }

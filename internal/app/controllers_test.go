@@ -27,7 +27,7 @@ func TestGarbageCollection(t *testing.T) {
 // that a server with controllers does after a restart.
 func TestWithoutControllers(t *testing.T) {
 	folder := t.TempDir()
-	s, err := Start(t.Context(), Config{Folder: folder, Address: "127.0.0.1:0", WithoutControllers: true, EventLife: time.Nanosecond})
+	s, err := Start(t.Context(), Config{Folder: folder, Address: "127.0.0.1:0", WithoutControllers: true, EventTTL: time.Nanosecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestWithoutControllers(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	c = start(t, Config{Folder: folder, EventLife: time.Second})
+	c = start(t, Config{Folder: folder, EventTTL: time.Second})
 	c.waitFor(configMaps+"/owner", 404)
 	c.waitFor(configMaps+"/lost", 404)
 	c.waitFor(allNamespaces+"/going", 404)
@@ -72,7 +72,7 @@ func (c *client) dropManagedFields(path string) {
 
 // TestControllersNeedNoManagedFields checks that controllers process objects without managedFields like other objects.
 func TestControllersNeedNoManagedFields(t *testing.T) {
-	c := start(t, Config{EventLife: 2 * time.Second})
+	c := start(t, Config{EventTTL: 2 * time.Second})
 	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")
 	c.call("POST", configMaps, ownedBy("child", "owner", uid)).want(201)
 	c.makeNamespace("going", "")

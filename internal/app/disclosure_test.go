@@ -20,8 +20,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// TestErrorsWithoutSecretValues checks that no error of a write of a Secret contains values of the Secret, from whichever field
-// of the live object or of the body the server would show them.
+// TestErrorsWithoutSecretValues checks that errors of writes of a Secret contain no values of the Secret, neither of the live
+// object nor of the body.
 func TestErrorsWithoutSecretValues(t *testing.T) {
 	c := start(t, Config{})
 	const secrets = "/api/v1/namespaces/default/secrets"

@@ -56,7 +56,7 @@ func (s *Server) openEtcd(ctx context.Context) (Store, error) {
 	options.Log = s.config.Log
 	options.TTL = func(key string) time.Duration {
 		if strings.HasPrefix(key, eventPrefix) {
-			return s.config.EventLife
+			return s.config.EventTTL
 		}
 		return 0
 	}

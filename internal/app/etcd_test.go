@@ -12,7 +12,7 @@ import (
 )
 
 func configFor(cluster *etcdtest.Process) Config {
-	return Config{Etcd: Etcd{Options: etcd.Options{Endpoints: []string{cluster.Endpoint}}}, EventLife: time.Hour}
+	return Config{Etcd: Etcd{Options: etcd.Options{Endpoints: []string{cluster.Endpoint}}}, EventTTL: time.Hour}
 }
 
 // TestServersOnEtcd checks that servers on one etcd read, watch and change each other's objects, and serve each other's definitions and

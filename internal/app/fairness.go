@@ -49,7 +49,7 @@ func (s *Server) newFairness(ctx context.Context, all *registry.Registry, counte
 	var err error
 	f.informer, err = informer.Start(ctx, informer.Options{
 		Cache: s.cache, Kinds: []string{flowcontrol.Levels, flowcontrol.Schemas}, Handler: informer.SnapshotHandler(f.update),
-		Log: s.config.Log, About: "priority and fairness",
+		Log: s.config.Log, Description: "priority and fairness",
 	})
 	return f, err
 }
@@ -107,7 +107,8 @@ func makeFairness(ctx context.Context, all *registry.Registry, do func(func() er
 }
 
 // makeFlowObject performs a change of a bootstrap object of priority and fairness. A FlowSchema that is created gets the
-// condition that its level exists, which is created at the same time. A conflict with a concurrent write is left to the next call.
+// condition that its level exists, which is created at the same time. A conflict with a concurrent write is left to the next
+// call.
 func makeFlowObject(ctx context.Context, all *registry.Registry, c flowcontrol.Change) error {
 	o := systemWrite{group: flowcontrol.Group, resource: c.Resource, name: c.Name, body: string(c.Document), manager: flowcontrol.SpecManager}
 	var err error

@@ -154,7 +154,7 @@ func openAPICommand() *cobra.Command {
 	}
 	t.bind(command)
 	command.Flags().StringSliceVarP(&files, "filename", "f", nil, "The `file` or folder with OpenAPI documents, version 2 or 3. Can be repeated.")
-	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "The kubeconfig `file` of the server whose documents are read if -f is not set; that of kubectl if it is empty.")
+	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "The kubeconfig `file` of the server from which the documents are read if -f is not set. The default is the kubeconfig of kubectl.")
 	command.Flags().StringSliceVar(&groups, "group", nil, "The API `group` whose kinds are generated, core for the core group. Can be repeated; all groups if it is not set.")
 	return command
 }

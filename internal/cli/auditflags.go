@@ -12,7 +12,7 @@ import (
 func bindAuditFlags(flags *pflag.FlagSet, o *apiserver.AuditOptions) {
 	flags.StringVar(&o.PolicyFile, "audit-policy-file", "", "The `file` with the audit policy, an object of the kind Policy of audit.k8s.io/v1.")
 	flags.StringVar(&o.Log.Path, "audit-log-path", "", "The `file` for the audit log; - means standard output. The default is no audit log.")
-	flags.IntVar(&o.Log.MaxAge, "audit-log-maxage", o.Log.MaxAge, "The number of `days` to keep rotated audit logs. 0 keeps them whatever their age.")
+	flags.IntVar(&o.Log.MaxAge, "audit-log-maxage", o.Log.MaxAge, "The number of `days` to keep rotated audit logs. 0 keeps them regardless of their age.")
 	flags.IntVar(&o.Log.MaxBackups, "audit-log-maxbackup", o.Log.MaxBackups, "The `number` of rotated audit logs to keep. 0 keeps all.")
 	flags.IntVar(&o.Log.MaxSize, "audit-log-maxsize", o.Log.MaxSize, "The size in `megabytes` at which the audit log is rotated. 0 disables rotation.")
 	flags.BoolVar(&o.Log.Compress, "audit-log-compress", false, "Compress rotated audit logs with gzip.")
@@ -34,7 +34,7 @@ func bindAuditDelivery(flags *pflag.FlagSet, backend string, d *apiserver.AuditD
 	flags.DurationVar(&d.Batch.MaxBatchWait, name("batch-max-wait"), d.Batch.MaxBatchWait, "The time after which a batch is delivered although it is not full.")
 	flags.BoolVar(&d.Batch.ThrottleEnable, name("batch-throttle-enable"), d.Batch.ThrottleEnable, "Limit the rate of batches.")
 	flags.Float32Var(&d.Batch.ThrottleQPS, name("batch-throttle-qps"), d.Batch.ThrottleQPS, "The maximum average `number` of batches per second.")
-	flags.IntVar(&d.Batch.ThrottleBurst, name("batch-throttle-burst"), d.Batch.ThrottleBurst, "The maximum `number` of batches at the same moment.")
+	flags.IntVar(&d.Batch.ThrottleBurst, name("batch-throttle-burst"), d.Batch.ThrottleBurst, "The maximum `number` of batches that are delivered at the same moment.")
 	flags.BoolVar(&d.Truncate, name("truncate-enabled"), d.Truncate, "Omit the objects of audit events that are too large, and split large batches.")
 	flags.Int64Var(&d.Limits.MaxBatchSize, name("truncate-max-batch-size"), d.Limits.MaxBatchSize, "The maximum size of a batch in `bytes`.")
 	flags.Int64Var(&d.Limits.MaxEventSize, name("truncate-max-event-size"), d.Limits.MaxEventSize, "The maximum size of an audit event in `bytes`.")

@@ -115,7 +115,7 @@ func resourceNames(ctx context.Context, c *cluster.Cluster) []string {
 	seen := map[string]bool{}
 	var all []string
 	for _, k := range kinds {
-		if k.Can("get") && !seen[k.Resource] {
+		if k.SupportsVerbs("get") && !seen[k.Resource] {
 			seen[k.Resource] = true
 			all = append(all, k.Resource+"\t"+k.Name+" "+k.APIVersion())
 		}

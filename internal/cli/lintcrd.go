@@ -24,7 +24,7 @@ func lintCRDCommand() *cobra.Command {
 	var f lintFlags
 	command := &cobra.Command{
 		Use:   "lint-crd -f FILE",
-		Short: "Report topologies in CustomResourceDefinitions that hurt appliers",
+		Short: "Report list and map types in CustomResourceDefinitions with which appliers conflict",
 		Long: `Report the lists and maps of CustomResourceDefinitions with which Server-Side Apply loses or blocks writes: lists
 without list type, keys that do not identify items, atomic structs and maps of several writers, versions that disagree,
 and others. It also reports the errors with which a server rejects a definition. Each finding has the field, the JSON path in the definition, the reason and the fix. Objects of other kinds

@@ -72,7 +72,7 @@ func preferredKinds(kinds []cluster.Kind, clusterScoped bool) []cluster.Kind {
 	known := map[string]bool{}
 	var preferred []cluster.Kind
 	for _, k := range kinds {
-		if name := k.String(); !known[name] && k.Can("get", "list", "patch") && (k.Namespaced || clusterScoped) {
+		if name := k.String(); !known[name] && k.SupportsVerbs("get", "list", "patch") && (k.Namespaced || clusterScoped) {
 			known[name] = true
 			preferred = append(preferred, k)
 		}

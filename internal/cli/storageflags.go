@@ -19,7 +19,7 @@ type storageFlags struct {
 }
 
 func (f *storageFlags) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&f.quota, "storage-quota", "0", "The `size` of the store, such as 8Gi, from which on creations are rejected. 0 means no limit.")
+	flags.StringVar(&f.quota, "storage-quota", "0", "The `size` of the store, such as 8Gi, above which creations are rejected. 0 means no limit.")
 	flags.StringVar(&f.minFree, "storage-min-free", "256Mi", "The free `space` of the disk below which creations are rejected. 0 means no limit.")
 	flags.StringVar(&f.options.BackupDirectory, "backup-dir", "", "The `folder` for scheduled backups. The default is no backups.")
 	flags.DurationVar(&f.options.BackupInterval, "backup-interval", time.Hour, "The time between two scheduled backups.")

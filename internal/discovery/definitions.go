@@ -157,7 +157,7 @@ func (d *definitionBuilder) fillFields(s *spec.Schema, t reflect.Type) {
 		case name == "-" || !field.IsExported():
 			continue
 		case name == "" && field.Anonymous:
-			d.fillFields(s, pointedAt(field.Type))
+			d.fillFields(s, deref(field.Type))
 			continue
 		}
 		omitEmpty := strings.Contains(options, "omitempty")
@@ -222,7 +222,7 @@ func toAny(list []string) []any {
 
 // value returns the schema of a Go type: for a struct, a reference to its definition.
 func (d *definitionBuilder) value(t reflect.Type) spec.Schema {
-	t = pointedAt(t)
+	t = deref(t)
 	s := spec.Schema{}
 	switch t.Kind() {
 	case reflect.Struct:
@@ -307,7 +307,7 @@ func (d *definitionBuilder) defaultOf(t reflect.Type, m *fieldMarkers, omitEmpty
 	return scalars[t.Kind()].zero
 }
 
-func pointedAt(t reflect.Type) reflect.Type {
+func deref(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}

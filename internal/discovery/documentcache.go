@@ -32,7 +32,7 @@ func (c *documentCache) page(name, hash string, write func() (*page, error)) (*p
 	return found.page()
 }
 
-// retain removes each document for whose name exists returns false.
+// retain removes the documents that no longer exist; exists reports whether the document with a name exists.
 func (c *documentCache) retain(exists func(name string) bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

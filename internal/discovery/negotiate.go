@@ -18,7 +18,7 @@ const (
 )
 
 // choose returns the media type in offers that accept, an Accept header, prefers, and the parameters of the clause of accept
-// that matches it. ok is false if no clause matches. choose ignores each clause for whose parameters allowed returns false.
+// that matches it. ok is false if no clause matches. choose ignores clauses whose parameters are not allowed.
 func choose(accept string, offers []string, allowed func(parameters map[string]string) bool) (mediaType string, parameters map[string]string, ok bool) {
 	if accept == "" {
 		accept = "*/*"

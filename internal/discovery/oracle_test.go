@@ -133,8 +133,8 @@ func isNotCompared(item any) bool {
 	return !slices.ContainsFunc(api.Builtin(), func(k *api.Kind) bool { return k.Group == group && k.HasVersion(v["version"].(string)) })
 }
 
-// inlineParameters returns value, a part of an OpenAPI v2 document, with each reference to a parameter replaced with that
-// parameter, which declared contains.
+// inlineParameters returns value, a part of an OpenAPI v2 document, in which each reference to a parameter is replaced by the
+// parameter. declared contains the parameters by name.
 func inlineParameters(value any, declared map[string]any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -64,12 +64,12 @@ func tag(group string) string {
 	}
 	parts := strings.FieldsFunc(strings.TrimSuffix(group, ".k8s.io"), func(r rune) bool { return r == '.' || r == '-' })
 	for i, part := range parts[1:] {
-		parts[i+1] = capital(part)
+		parts[i+1] = capitalize(part)
 	}
 	return strings.Join(parts, "")
 }
 
-func capital(s string) string {
+func capitalize(s string) string {
 	for i, r := range s {
 		return string(unicode.ToUpper(r)) + s[i+len(string(r)):]
 	}
@@ -97,12 +97,12 @@ func (b *pathBuilder) groupsPath() *path {
 }
 
 func (b *pathBuilder) groupPath(group string) *path {
-	id := "get" + capital(tag(group)) + "APIGroup"
+	id := "get" + capitalize(tag(group)) + "APIGroup"
 	return b.documentPath("/apis/"+group+"/", id, tag(group), "the versions of the group", encoding.MediaTypes(), reflect.TypeFor[metav1.APIGroup]())
 }
 
 func (b *pathBuilder) resourcesPath(group, version string) *path {
-	id := "get" + capital(tag(group)) + capital(version) + "APIResources"
+	id := "get" + capitalize(tag(group)) + capitalize(version) + "APIResources"
 	return b.documentPath(prefix(group, version)+"/", id, tag(group)+"_"+version, "the resources of the group at this version", encoding.MediaTypes(), reflect.TypeFor[metav1.APIResourceList]())
 }
 
@@ -209,7 +209,7 @@ func (p *kindPaths) operation(method, action, verb, subresource, description str
 	}
 	return &operation{
 		method: method, action: action, tag: tagged + "_" + p.gvk.Version, description: fmt.Sprintf(description, p.kind.Name),
-		id:       fmt.Sprintf(verb, capital(tagged)+capital(p.gvk.Version), namespaced+p.kind.Name) + capital(subresource),
+		id:       fmt.Sprintf(verb, capitalize(tagged)+capitalize(p.gvk.Version), namespaced+p.kind.Name) + capitalize(subresource),
 		consumes: p.media.bodies, produces: p.media.objects, codes: []int{200}, kind: p.gvk, response: p.object,
 	}
 }

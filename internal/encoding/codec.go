@@ -29,7 +29,7 @@ func NewSerializer(c Codec) Serializer {
 	s := &documentSerializer{Codec: c}
 	encode := func(v document.Value) ([]byte, error) { return c.Append(nil, v), nil }
 	s.whole = newForm(encode, size)
-	s.dropped = newForm(func(v document.Value) ([]byte, error) { return encode(withoutManagedFields(v)) }, size)
+	s.stripped = newForm(func(v document.Value) ([]byte, error) { return encode(withoutManagedFields(v)) }, size)
 	return s
 }
 
@@ -46,8 +46,8 @@ func withoutManagedFields(v document.Value) document.Value {
 // documentSerializer is the Serializer that NewSerializer derives from a Codec.
 type documentSerializer struct {
 	Codec
-	// whole and dropped are the cached encodings of objects with and without managedFields.
-	whole, dropped *form[[]byte]
+	// whole and stripped are the cached encodings of objects with and without managedFields.
+	whole, stripped *form[[]byte]
 }
 
 func (s *documentSerializer) Decode(body string, _ schema.GroupVersionKind) (string, error) {
@@ -94,7 +94,7 @@ func (s *documentSerializer) AppendTyped(dst []byte, _ Format, object runtime.Ob
 // cached returns the cached encoding of o, without managedFields if v drops them.
 func (s *documentSerializer) cached(v View, o Object) ([]byte, error) {
 	if v.Drop {
-		return s.dropped.encoding(o)
+		return s.stripped.encoding(o)
 	}
 	return s.whole.encoding(o)
 }

@@ -52,7 +52,7 @@ func parseSource(words []string) (cell, error) {
 		return nil, fmt.Errorf("expected the name of a Go function in functions.go, received %q", words[1])
 	}
 	if len(words) == 0 {
-		return nil, fmt.Errorf("the name of the source must be set")
+		return nil, fmt.Errorf("expected the name of a source, received none")
 	}
 	s, ok := sources[words[0]]
 	if !ok {

@@ -13,8 +13,8 @@
 //
 // # Missing metrics
 //
-// The server does not have the metrics of audit and etcd, because it does not have these features and a constant 0 would be
-// misleading.
+// The server does not have the metrics of the audit log, which are not implemented, and of etcd, which it does not use. A
+// constant 0 would be misleading.
 //
 // # Where to look
 //

@@ -64,7 +64,7 @@ type FlowControl struct {
 	seats int          // the number of seats of the server
 }
 
-// kindUsage is the use by requests of one request_kind.
+// kindUsage holds the numbers of executing and waiting requests of one request_kind, and histograms of their utilization.
 type kindUsage struct {
 	executing, waiting         int
 	executingUsed, waitingUsed TimedHistogram
@@ -135,8 +135,8 @@ type Flow struct {
 
 // flowSeries are the series that most requests use.
 type flowSeries struct {
-	dispatched                           prometheus.Counter
-	waited, executed, queueLength, seats prometheus.Observer
+	dispatched                                  prometheus.Counter
+	waitTime, executionTime, queueLength, seats prometheus.Observer
 }
 
 // Flow returns the metrics of the requests of a FlowSchema in a level.
@@ -149,8 +149,8 @@ func (f *Flow) get() *flowSeries {
 	f.once.Do(func() {
 		all := f.families
 		f.series = flowSeries{
-			dispatched: all.dispatched.WithLabelValues(f.level, f.schema), waited: all.waits.WithLabelValues(f.level, f.schema, "true"),
-			executed: all.executions.WithLabelValues(f.level, f.schema, "regular"), queueLength: all.queueLengths.WithLabelValues(f.level, f.schema),
+			dispatched: all.dispatched.WithLabelValues(f.level, f.schema), waitTime: all.waits.WithLabelValues(f.level, f.schema, "true"),
+			executionTime: all.executions.WithLabelValues(f.level, f.schema, "regular"), queueLength: all.queueLengths.WithLabelValues(f.level, f.schema),
 			seats: all.seats.WithLabelValues(f.level, f.schema),
 		}
 	})
@@ -171,7 +171,7 @@ func (f *Flow) NoAccommodation() { f.families.noAccommodation.WithLabelValues(f.
 // Waited records the wait of a request until it was executed or, if executed is false, rejected.
 func (f *Flow) Waited(executed bool, took time.Duration) {
 	if executed {
-		f.get().waited.Observe(took.Seconds())
+		f.get().waitTime.Observe(took.Seconds())
 		return
 	}
 	f.families.waits.WithLabelValues(f.level, f.schema, strconv.FormatBool(executed)).Observe(took.Seconds())
@@ -183,7 +183,7 @@ func (f *Flow) Executed(isWatch bool, took time.Duration) {
 		f.families.executions.WithLabelValues(f.level, f.schema, "watch").Observe(took.Seconds())
 		return
 	}
-	f.get().executed.Observe(took.Seconds())
+	f.get().executionTime.Observe(took.Seconds())
 }
 
 // QueueLength records the length of a queue after a request was added.
@@ -216,7 +216,7 @@ type TimedHistogram struct {
 	sum    float64
 }
 
-// Observe records that the value was constant for a time in seconds.
+// Observe records that the value was constant for the given number of seconds.
 func (h *TimedHistogram) Observe(elapsed, value float64) {
 	ns := elapsed * 1e9
 	i := 0

@@ -118,14 +118,14 @@ const maxValueLength = 100
 // terminals, values of Secrets are replaced with a description of their type.
 func (e *Endpoint) valueFormatter() func(document.Value) string {
 	if e.isSecret() {
-		return formatHidden
+		return formatRedacted
 	}
 	return formatValue
 }
 
 func (e *Endpoint) isSecret() bool { return e.Kind.Group == "" && e.Kind.Name == "Secret" }
 
-func formatHidden(v document.Value) string {
+func formatRedacted(v document.Value) string {
 	if v.IsAbsent() {
 		return "absent"
 	}

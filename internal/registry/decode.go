@@ -179,7 +179,7 @@ func (r *Request) decodeAs(values Values, doc document.Value) (document.Value, e
 // and problems cause warnings, cause an error or are ignored.
 func (r *Request) decodeTyped(values Values, doc document.Value, problems ...string) (document.Value, error) {
 	// Kubernetes decodes integers in JSON directly, but converts numbers in YAML and in strategic merge patches to floats
-	// first. So 1.0 is a valid integer only in the latter two.
+	// first. So 1.0 is a valid integer in YAML and in strategic merge patches, but not in JSON.
 	doc, unknown, err := values.DecodeWith(doc, builtin.DecodeOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
 	if err != nil || len(unknown)+len(problems) == 0 || r.FieldValidation == Ignore {
 		return doc, err

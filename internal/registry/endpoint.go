@@ -129,13 +129,13 @@ func (e *Endpoint) setValues() (err error) {
 	return err
 }
 
-// retainUnset returns a body with the fields of the replaced object that have zero values, such as "" and []. A client that
+// retainZeroValues returns a body with the fields of the replaced object that have zero values, such as "" and []. A client that
 // decodes an object into Go structs and sends it back omits these fields without an intended change.
-func (e *Endpoint) retainUnset(doc, before document.Value) document.Value {
+func (e *Endpoint) retainZeroValues(doc, before document.Value) document.Value {
 	if e.isProjected() {
 		return doc
 	}
-	return e.values.RetainUnset(doc, before, e.topology)
+	return e.values.RetainZeroValues(doc, before, e.topology)
 }
 
 // resource returns the group and resource that API statuses about the endpoint's objects name.

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// keyQueues lets writers of one object commit one after another once they conflict. Without a queue, of n writers that read the same
-// revision one commits, and the others repeat all stages, so that the throughput of an object falls with the number of its writers.
-// Objects without conflicts have no queue. Revisions decide about conflicts nevertheless: a queue only avoids them. It is safe for
-// concurrent use.
+// keyQueues lets writers of one object commit one after another once they conflict. Without a queue, of n writers that read the
+// same revision one commits, and the others repeat all stages, so that the throughput of an object falls with the number of its
+// writers. Objects without conflicts have no queue. Conflicts are still detected by the revision: a queue only makes them
+// rarer. It is safe for concurrent use.
 //
 //	a key is in queues exactly while a writer is in its queue
 type keyQueues struct {
@@ -29,8 +29,8 @@ type keyQueue struct {
 const maxQueueTime = 2 * time.Second
 
 // enter waits until the writer is at the head of the queue of key, and returns the function that the writer calls when it has
-// finished. If there is no queue, enter creates it if create is set, and otherwise returns nil. It also returns nil if the wait takes
-// longer than limit or the context ends; the writer can then write without the queue.
+// finished. If there is no queue, enter creates it if create is set, and otherwise returns nil. It also returns nil if the wait
+// takes longer than limit or the context ends; the writer can then write without the queue.
 func (k *keyQueues) enter(ctx context.Context, key string, create bool, limit time.Duration) (leave func()) {
 	k.mu.Lock()
 	q := k.queues[key]

@@ -83,7 +83,7 @@ func (r *Registry) AllAt(e *Endpoint, all []*watchcache.Object) ([]*watchcache.O
 func (e *Endpoint) nextBatch(all []*watchcache.Object) (pending []*watchcache.Object, count int) {
 	size := 0
 	for i, object := range all {
-		if e.evolving == nil || e.isServedAsStored(object) || !object.Lacks(e.form) {
+		if e.evolving == nil || e.isServedAsStored(object) || !object.LacksForm(e.form) {
 			continue
 		}
 		if size += len(object.Text()); len(pending) == maxBatch || len(pending) > 0 && size > maxBatchBytes {

@@ -29,7 +29,7 @@ func open(t testing.TB, options Options) *Registry {
 func openStore(t testing.TB, s storage.Store, options Options) *Registry {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	c := watchcachetest.Over(t, s)
+	c := watchcachetest.OpenOn(t, s)
 	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		t.Fatal(err)

@@ -10,10 +10,10 @@ import (
 
 // Unset markers in Secrets
 //
-// stringData is write-only: the server moves its values to data, but field managers own them in stringData. So data.x and stringData.x
-// are one field with two names, which is absent only if both are: a marker at one of them stands at both. Unsetting data unsets
-// stringData; unsetting stringData as a whole has no effect, because no Secret has it. A configuration that unsets a field by one name
-// and sets it by the other is rejected.
+// stringData is write-only: the server moves its values to data, but field managers own them in stringData. So data.x and
+// stringData.x are one field with two names, which is absent only if both are: a marker at one of them applies to both.
+// Unsetting data unsets stringData; unsetting stringData as a whole has no effect, because no Secret has it. A configuration
+// that unsets a field by one name and sets it by the other is rejected.
 
 // unsetMarker is the map {k8s_io__value: unset}.
 var unsetMarker = document.NewMap(document.Field{Name: apply.UnsetMarkerKey, Value: document.NewString(apply.UnsetMarkerValue)})
@@ -21,9 +21,10 @@ var unsetMarker = document.NewMap(document.Field{Name: apply.UnsetMarkerKey, Val
 // textMarkersWarning is the warning about a marker in place of stringData.
 const textMarkersWarning = "stringData: the unset marker has no effect, because the server moves stringData to data; unset data, or single fields of stringData"
 
-// withTextMarkers returns a live Secret and an apply configuration with markers in which each marker of stringData is copied to data
-// and vice versa. The live Secret gets the unset fields in stringData, so that field managers that wrote them to stringData conflict
-// with the apply, or lose them. withTextMarkers returns an *apply.InvalidError if the configuration unsets and sets a field.
+// withTextMarkers returns a live Secret and an apply configuration with markers in which each marker of stringData is copied to
+// data and vice versa. The live Secret gets the unset fields in stringData, so that field managers that wrote them to
+// stringData conflict with the apply, or lose them. withTextMarkers returns an *apply.InvalidError if the configuration unsets
+// and sets a field.
 func withTextMarkers(live, config document.Value) (document.Value, document.Value, error) {
 	data, text := config.Get("data"), config.Get("stringData")
 	if err := checkTextMarkers(data, text); err != nil {
@@ -60,8 +61,8 @@ func withMarkersOf(m, other document.Value) document.Value {
 	return m
 }
 
-// checkTextMarkers returns an *apply.InvalidError if one of the maps data and stringData of a configuration unsets a field that the
-// other sets.
+// checkTextMarkers returns an *apply.InvalidError if one of the maps data and stringData of a configuration unsets a field that
+// the other sets.
 func checkTextMarkers(data, text document.Value) error {
 	invalid := &apply.InvalidError{}
 	reject := func(path, other fieldset.Path) {

@@ -31,9 +31,10 @@ func isApplyConflict(status *metav1.Status) bool {
 }
 
 // withoutSecretValues returns the error of a write without messages that contain a value of the Secret: of the live object,
-// because a JSON patch can copy a value to a field whose validation shows it, or of the body. It keeps the code, the reason and the
-// fields. Clients and servers log errors, so values in errors would be readable in logs. Errors of other resources are returned
-// unchanged, and so are conflicts of apply: they contain no values of Secrets, but names of field managers, which a value can equal.
+// because a JSON patch can copy a value to a field whose validation shows it, or of the body. It keeps the code, the reason and
+// the fields. Clients and servers log errors, so values in errors would be readable in logs. Errors of other resources are
+// returned unchanged, and so are conflicts of apply: they contain no values of Secrets, but names of field managers, which a
+// value can equal.
 func (r *Registry) withoutSecretValues(ctx context.Context, request *Request, err error) error {
 	var status *apierrors.StatusError
 	if err == nil || !request.Endpoint.isSecret() || !errors.As(err, &status) || isApplyConflict(&status.ErrStatus) {
@@ -58,7 +59,7 @@ func (r *Registry) withoutSecretValues(ctx context.Context, request *Request, er
 	if !slices.ContainsFunc(secrets, func(secret string) bool { return containsText(&status.ErrStatus, secret) }) {
 		return err
 	}
-	return hidden(status.ErrStatus)
+	return redacted(status.ErrStatus)
 }
 
 // appendSecrets appends the start of each value of data and stringData in an object, or in the operations of a JSON patch.
@@ -119,8 +120,8 @@ func containsText(s *metav1.Status, text string) bool {
 	return s.Details != nil && slices.ContainsFunc(s.Details.Causes, func(c metav1.StatusCause) bool { return strings.Contains(c.Message, text) })
 }
 
-// hidden returns an error with the code, the reason and the fields of a Status, and no other text.
-func hidden(s metav1.Status) error {
+// redacted returns an error with the code, the reason and the fields of a Status, and no other text.
+func redacted(s metav1.Status) error {
 	shown := s.DeepCopy()
 	var fields []string
 	if shown.Details != nil {

@@ -87,7 +87,7 @@ func (w *write) mergeReplacement(live *loaded, body decoded) (merged, error) {
 	if err := w.checkDefaulted(live, complete); err != nil {
 		return merged{}, err
 	}
-	m, err := w.mergeWhole(live, before, w.Endpoint.retainUnset(complete, live.current.Document))
+	m, err := w.mergeWhole(live, before, w.Endpoint.retainZeroValues(complete, live.current.Document))
 	m.resourceVersion = body.resourceVersion
 	return m, err
 }

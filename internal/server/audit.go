@@ -30,14 +30,14 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// auditRecord is the audit event of a request. Its methods do nothing if it is nil, which it is unless the policy selects the
-// request.
+// auditRecord is the audit event of a request. It is nil if the policy does not select the request; then its methods do
+// nothing.
 type auditRecord struct {
 	h      *Handler
 	config audit.RequestAuditConfig
 	event  auditinternal.Event
-	// hasStarted is true for requests that get an event when the response starts: watches, and requests whose authentication failed.
-	// Those that failed get no event when the response is complete.
+	// hasStarted is true for requests that get an event when the response starts: watches, and requests whose authentication
+	// failed. Those that failed get no event when the response is complete.
 	hasStarted, isRejected bool
 	// body is the response body, if its object is recorded.
 	body *bytes.Buffer
@@ -157,7 +157,8 @@ func (a *auditRecord) write(stage auditinternal.Stage) bool {
 	return a.h.Audit.Write(&a.event)
 }
 
-// completeAudit writes the last event of a request. It must be called by defer, because it recovers from a panic, and panics again.
+// completeAudit writes the last event of a request. It must be called by defer, because it recovers from a panic, and panics
+// again.
 func (q *request) completeAudit() {
 	a := q.audit
 	if a == nil {
@@ -229,8 +230,8 @@ func (a *auditRecord) setStatus(s metav1.Status) {
 	}
 }
 
-// setRequestObject records a body: at the level Metadata the parts of its metadata that the path does not contain, at higher levels
-// the whole body. kind is that of a body without kind. Bodies that are not valid are not recorded.
+// setRequestObject records a body: at the level Metadata the parts of its metadata that the path does not contain, at higher
+// levels the whole body. kind is that of a body without kind. Bodies that are not valid are not recorded.
 func (a *auditRecord) setRequestObject(body registry.Body, kind schema.GroupVersionKind) {
 	text := []byte(body.Text)
 	if a == nil || len(text) == 0 {

@@ -80,7 +80,7 @@ func (q *request) responseEstimate() int {
 	return count * size
 }
 
-// countWatch counts the watch for the estimate of the work of writes, until end is called.
+// countWatch includes the watch in the estimate of the work of writes until end is called.
 func (q *request) countWatch(s watchcache.Selection) (end func()) {
 	var selector fields.Selector = s.Fields
 	return q.h.Flow.Watch(&q.flow, selector)

@@ -38,8 +38,8 @@ type reservation struct {
 	held   int64
 }
 
-// grow increases the reservation by n bytes. It returns a 429 if the budget is exhausted. The only active request can exceed
-// the budget, the only active request of a user the share of the user.
+// grow increases the reservation by n bytes. It returns a 429 if the budget is exhausted. If no other request is active, the
+// request can exceed the budget; if the user has no other active request, it can exceed the share of the user.
 func (r *reservation) grow(n int64) error {
 	b := r.budget
 	b.mu.Lock()

@@ -80,8 +80,8 @@ func (o *Object) As(f *Form) (any, error) {
 	return made.value, made.err
 }
 
-// Lacks reports whether the value of the form f is neither cached nor being computed.
-func (o *Object) Lacks(f *Form) bool { return o.forms.Load().find(f) == nil }
+// LacksForm reports whether the value of the form f is neither cached nor being computed.
+func (o *Object) LacksForm(f *Form) bool { return o.forms.Load().find(f) == nil }
 
 // Keep caches value, of the given size in bytes, as the form f of the object. The caller has computed it, for instance together
 // with the values of other objects. Keep is a no-op if the form is already cached or being computed.

@@ -66,7 +66,7 @@ func TestFormErrorIsNotCached(t *testing.T) {
 		t.Error("As() = nil error, want an error")
 	}
 	if len(o.resource.forms.cached) != 0 || o.forms.Load() != nil {
-		t.Error("Lacks() = false after a failed conversion, want true")
+		t.Error("LacksForm() = false after a failed conversion, want true")
 	}
 	down = nil
 	if v, err := o.As(failing); err != nil || v != 1 {
@@ -81,12 +81,12 @@ func TestKeepForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	form := NewForm(func(*Object) (any, int, error) { return "made", 0, nil })
-	if !o.Lacks(form) {
-		t.Error("Lacks() = false before Keep, want true")
+	if !o.LacksForm(form) {
+		t.Error("LacksForm() = false before Keep, want true")
 	}
 	o.Keep(form, "first", 1000)
 	o.Keep(form, "second", 1000)
-	if v, err := o.As(form); err != nil || v != "first" || o.Lacks(form) {
+	if v, err := o.As(form); err != nil || v != "first" || o.LacksForm(form) {
 		t.Errorf("As() = %v, %v, want \"first\"", v, err)
 	}
 	if cached := o.resource.forms.cached; len(cached) != 1 {
@@ -178,7 +178,7 @@ func TestFormEviction(t *testing.T) {
 		t.Error("evicting one form of an object also evicted a form that is in use")
 	}
 	if objects[0].forms.Load() == nil || objects[29].forms.Load() == nil || objects[50].forms.Load() != nil {
-		t.Error("Lacks() is wrong, want the forms of objects 0 and 29 cached, and the form of object 50 evicted")
+		t.Error("LacksForm() is wrong, want the forms of objects 0 and 29 cached, and the form of object 50 evicted")
 	}
 	if v, err := objects[50].As(large); v != "large" || err != nil {
 		t.Error(v, err)

@@ -38,7 +38,7 @@ type layout struct {
 // pathNode is a node of a trie of field paths. name is one element of a path, the name of a JSON member.
 type pathNode struct {
 	name string
-	// fields are the indexes of the fields whose Path ends at this node. The Otherwise paths of fields have indexes of their own,
+	// fields are the indexes of the fields whose Path ends at this node. The Fallback paths of fields have indexes of their own,
 	// which follow the index of the last field.
 	fields   []int
 	children []pathNode
@@ -49,8 +49,8 @@ func newPathTrie(fields []Field) (trie []pathNode) {
 	otherwise := len(fields)
 	for i, f := range fields {
 		trie = addPath(trie, f.Path, i)
-		if f.Otherwise != nil {
-			trie = addPath(trie, f.Otherwise, otherwise)
+		if f.Fallback != nil {
+			trie = addPath(trie, f.Fallback, otherwise)
 			otherwise++
 		}
 	}
@@ -100,21 +100,21 @@ func (l *layout) read(fields []Field, trie []pathNode) error {
 }
 
 // absentFields returns the values of fields for an object that has none of them: the Absent value of each field. The Absent
-// value of a field with an Otherwise path is stored at the index of that path.
+// value of a field with a Fallback path is stored at the index of that path.
 func absentFields(fields []Field) []string {
 	if len(fields) == 0 {
 		return nil
 	}
 	others := 0
 	for _, f := range fields {
-		if f.Otherwise != nil {
+		if f.Fallback != nil {
 			others++
 		}
 	}
 	values := make([]string, len(fields)+others)
 	other := len(fields)
 	for i, f := range fields {
-		if f.Otherwise == nil {
+		if f.Fallback == nil {
 			values[i] = f.Absent
 			continue
 		}
@@ -124,15 +124,15 @@ func absentFields(fields []Field) []string {
 	return values
 }
 
-// chooseFields reduces values, which contain the values at Path and at Otherwise, to one value per field: the value at Path
-// or, if that is empty, the value at Otherwise.
+// chooseFields reduces values, which contain the values at Path and at Fallback, to one value per field: the value at Path
+// or, if that is empty, the value at Fallback.
 func chooseFields(fields []Field, values []string) []string {
 	if len(values) == len(fields) {
 		return values
 	}
 	otherwise := len(fields)
 	for i, f := range fields {
-		if f.Otherwise == nil {
+		if f.Fallback == nil {
 			continue
 		}
 		if values[i] == "" {

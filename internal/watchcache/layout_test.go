@@ -20,8 +20,8 @@ var testFields = []Field{
 	{Name: "spec.a.b.c", Path: []string{"spec", "a", "b", "c"}},
 	{Name: "spec.host", Path: []string{"spec", "nodeName"}, Absent: "none"},
 	{Name: "spec.a", Path: []string{"spec", "a"}},
-	{Name: "source", Path: []string{"status", "phase"}, Otherwise: []string{"spec", "nodeName"}},
-	{Name: "other", Path: []string{"type"}, Otherwise: []string{"generation"}, Absent: "default"},
+	{Name: "source", Path: []string{"status", "phase"}, Fallback: []string{"spec", "nodeName"}},
+	{Name: "other", Path: []string{"type"}, Fallback: []string{"generation"}, Absent: "default"},
 }
 
 func testKind(fields []Field) *resourceCache {
@@ -93,9 +93,9 @@ func checkObject(t *testing.T, text string) {
 	}
 	for _, f := range testFields {
 		want := plainField(whole, f.Path, f.Absent)
-		if f.Otherwise != nil {
+		if f.Fallback != nil {
 			if want = plainField(whole, f.Path, ""); want == "" {
-				want = plainField(whole, f.Otherwise, f.Absent)
+				want = plainField(whole, f.Fallback, f.Absent)
 			}
 		}
 		if got, ok := o.Field(f.Name); got != want || !ok {

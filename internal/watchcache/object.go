@@ -48,9 +48,9 @@ type Field struct {
 	// Name is the name of the field in field selectors; Path is the path of its value in the object.
 	Name string
 	Path []string
-	// Otherwise is the path of the value that is used if the value at Path is absent or empty; nil means that there is no
+	// Fallback is the path of the value that is used if the value at Path is absent or empty; nil means that there is no
 	// such path.
-	Otherwise []string
+	Fallback []string
 	// Absent is the field's value for objects in which the field is absent.
 	Absent string
 }

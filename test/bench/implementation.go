@@ -21,7 +21,7 @@ type Comparison interface {
 	LowerBound(lowerbound.Library) (Work, error)
 }
 
-// Cadastre returns work that performs the case with Cadastre's engine.
+// Cadastre returns the Work that performs the case with Cadastre's engine.
 func (c Case) Cadastre() (Work, error) {
 	engine, err := newCadastre(c.Object.Kind)
 	if err != nil {
@@ -30,13 +30,13 @@ func (c Case) Cadastre() (Work, error) {
 	return c.work(engine, c.request(true))
 }
 
-// Upstream returns work that performs the case with structured-merge-diff.
+// Upstream returns the Work that performs the case with structured-merge-diff.
 func (c Case) Upstream() (Work, error) {
 	return c.work(newUpstream(c.Object.Kind), c.request(false))
 }
 
-// LowerBound returns work that parses the inputs of the case and encodes the result of structured-merge-diff, with a
-// JSON library. A conflict has no result to encode.
+// LowerBound returns the Work that parses the inputs of the case and encodes the result of structured-merge-diff, with a JSON
+// library. A conflict has no result to encode.
 func (c Case) LowerBound(library lowerbound.Library) (Work, error) {
 	r := c.request(false)
 	output, err := r.do(newUpstream(c.Object.Kind))
@@ -50,8 +50,8 @@ func (c Case) LowerBound(library lowerbound.Library) (Work, error) {
 	return library.Work(inputs, output)
 }
 
-// work returns work that performs r with engine. It first performs r once, and returns an error if the result is not
-// the one that c expects.
+// work returns the Work that performs r with engine. It first performs r once, and returns an error if c does not expect the
+// result.
 func (c Case) work(engine Engine, r request) (Work, error) {
 	_, err := r.do(engine)
 	if err := c.check(err); err != nil {

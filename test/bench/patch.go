@@ -110,7 +110,7 @@ func podWithVariables(length int, changed bool) []byte {
 	return []byte(document.NewMap(document.Field{Name: "spec", Value: spec}).JSON())
 }
 
-// Cadastre returns work that performs the case with Cadastre's library.
+// Cadastre returns the Work that performs the case with Cadastre's library.
 func (c PatchCase) Cadastre() (Work, error) {
 	t, err := strategic.FromGoType(c.kind)
 	if err != nil {
@@ -120,12 +120,12 @@ func (c PatchCase) Cadastre() (Work, error) {
 	return executeOnce(func() error { _, err := p.do(c); return err })
 }
 
-// Upstream returns work that performs the case with apimachinery's strategicpatch.
+// Upstream returns the Work that performs the case with apimachinery's strategicpatch.
 func (c PatchCase) Upstream() (Work, error) {
 	return executeOnce(func() error { _, err := c.runUpstream(); return err })
 }
 
-// LowerBound returns work that only parses the inputs of the case and writes its output, with a JSON library.
+// LowerBound returns the Work that only parses the inputs of the case and writes its output, with a JSON library.
 func (c PatchCase) LowerBound(library lowerbound.Library) (Work, error) {
 	output, err := c.runUpstream()
 	if err != nil {

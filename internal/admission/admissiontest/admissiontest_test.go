@@ -61,12 +61,12 @@ func TestCases(t *testing.T) {
 
 func TestBadCases(t *testing.T) {
 	for text, want := range map[string]string{
-		"case: a\nobject: {}":                                   "the line resource is missing",
+		"case: a\nobject: {}":                                   "expected a line resource: RESOURCE, received none",
 		"case: a\nresource: widgets":                            `received "widgets"`,
 		"case: a\nresource: pods\nsubject: x":                   "the key is unknown",
 		"case: a\nresource: pods\nstored: {kind: Widget}":       `received "Widget"`,
 		"case: a\nresource: pods\nobject: {":                    "object: ",
-		"case: a\nresource: pods\n\n# A comment without a case": "the line resource is missing",
+		"case: a\nresource: pods\n\n# A comment without a case": "expected a line resource: RESOURCE, received none",
 	} {
 		if _, err := ParseCases(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseCases(%q) = %v, want an error with %q", text, err, want)

@@ -72,15 +72,14 @@ func (c *Case) parse(block string) error {
 	}
 	c.text = strings.Join(kept, "\n")
 	if c.Resource.Kind == "" {
-		return errors.New("the line resource is missing")
+		return errors.New("expected a line resource: RESOURCE, received none")
 	}
 	kind, _ := kinds().Resource(c.Resource.Group, "", c.Resource.Resource)
 	c.Object, c.Old = complete(c.Object, kind), complete(c.Old, kind)
 	return nil
 }
 
-// set sets the field of the case that the key of a line "key: value" names. It reports whether the line is part of the
-// recorded answer.
+// set sets the field of the case for a line "key: value". It reports whether the line is part of the recorded answer.
 func (c *Case) set(key, value string) (isAnswer bool, err error) {
 	var doc document.Value
 	switch key {

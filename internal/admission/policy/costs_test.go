@@ -90,7 +90,7 @@ func TestMutationsShareABudget(t *testing.T) {
 	}
 }
 
-// spendAllBut spends the budget of a request except for what is left.
+// spendAllBut spends the budget of a request except for the amount left.
 func spendAllBut(t *testing.T, a *admission.Attributes, left int64) {
 	t.Helper()
 	const total = 5 * celconfig.RuntimeCELCostBudget

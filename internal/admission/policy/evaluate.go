@@ -127,7 +127,7 @@ func messageOf(v *registration.Validation, message *cel.EvaluationResult) string
 }
 
 // annotate returns a decision for each audit annotation that cannot be evaluated, which denies the request independently of
-// the binding's validationActions. The values are discarded, because the server has no audit log.
+// the binding's validationActions. The values are discarded: the audit log does not contain the audit annotations of policies.
 func annotate(one *policy[*validator], all []registration.AuditAnnotation, values []cel.EvaluationResult) (decisions []decision) {
 	for i, value := range values {
 		d := decision{denies: !one.ignores, isError: true, isAnnotation: true, took: value.Elapsed}

@@ -48,7 +48,7 @@ func newKit(t *testing.T) *kit {
 	s := watchcachetest.OpenStore(t)
 	o := &kit{T: t, store: s, configurations: map[string]map[string]*watchcache.Object{Mutating: {}, MutatingBindings: {}, Validating: {}, ValidatingBindings: {}}}
 	o.Policies = New(Options{
-		Cache: watchcachetest.Over(t, s), Kinds: register, Metrics: metrics.New(), Log: slog.New(slog.NewTextHandler(&o.log, nil)),
+		Cache: watchcachetest.OpenOn(t, s), Kinds: register, Metrics: metrics.New(), Log: slog.New(slog.NewTextHandler(&o.log, nil)),
 		Authorizer: authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
 			return authorizer.DecisionNoOpinion, "", nil
 		}),

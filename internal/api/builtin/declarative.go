@@ -95,8 +95,8 @@ func (c *checker) runDeclared(t *declaredType, obj, old document.Value) {
 	c.errs = kept
 }
 
-// errorCause identifies the errors of kind files that an error of declarative validation replaces. A value can be invalid in several
-// ways, which only the origins of the errors distinguish.
+// errorCause identifies the errors of kind files that an error of declarative validation replaces. It includes the origin of
+// the error, because a value can be invalid in several ways.
 type errorCause struct {
 	kind         field.ErrorType
 	path, origin string
@@ -184,8 +184,8 @@ func (c *checker) runTags(rules []tagRule, v revision) bool {
 	return passed
 }
 
-// isDeclaredUnset reports whether Go decodes v, the value of a field, as the zero value of the field.
-func isDeclaredUnset(t *Type, pointer bool, v document.Value) bool {
+// isDeclaredZero reports whether Go decodes v, the value of a field, as the zero value of the field.
+func isDeclaredZero(t *Type, pointer bool, v document.Value) bool {
 	switch {
 	case isAbsentOrNull(v):
 		return pointer || t.Kind != Struct

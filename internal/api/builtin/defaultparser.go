@@ -78,7 +78,7 @@ func parseRule(t *Type, words []string) (r rule, err error) {
 		return r, err
 	}
 	if rest[0] != "when" {
-		return r, fmt.Errorf("expected when, received %q", rest[0])
+		return r, fmt.Errorf("expected \"when\", received %q", rest[0])
 	}
 	r.conditions, err = parseConditions(t, holder, rest[1:])
 	return r, err
@@ -121,7 +121,7 @@ func (r *rule) parseOperation(t, holder *Type, words []string) (rest []string, e
 		r.source = &source
 		return words[2:], err
 	case r.operation == mergeKeys:
-		return nil, fmt.Errorf("expected from SOURCE, received %q", words)
+		return nil, fmt.Errorf("expected \"from SOURCE\", received %q", words)
 	case words[0] == "now":
 		r.currentTime = true
 	default:
@@ -217,7 +217,7 @@ func parseConditions(t, holder *Type, words []string) (all []condition, err erro
 			break
 		}
 		if words[0] != "and" || len(words) == 1 {
-			return nil, fmt.Errorf("expected and CONDITION, received %q", words)
+			return nil, fmt.Errorf("expected \"and CONDITION\", received %q", words)
 		}
 		words = words[1:]
 	}

@@ -78,7 +78,7 @@ func isHost(text string) bool {
 func isName(text string) bool {
 	for {
 		end := 0
-		for end < len(text) && isSmallOrDigit(text[end]) {
+		for end < len(text) && isLowerOrDigit(text[end]) {
 			end++
 		}
 		if end == 0 {
@@ -122,8 +122,8 @@ func consistsOf(text string, matches func(byte) bool) bool {
 	return true
 }
 
-func isSmallOrDigit(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
+func isLowerOrDigit(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
 func isHexDigit(c byte) bool     { return c >= 'a' && c <= 'f' || c >= '0' && c <= '9' }
 func isLetterDigitOrDash(c byte) bool {
-	return isSmallOrDigit(c) || c >= 'A' && c <= 'Z' || c == '-'
+	return isLowerOrDigit(c) || c >= 'A' && c <= 'Z' || c == '-'
 }

@@ -49,7 +49,7 @@ func prefixFormat(name string) format {
 func makeObjectMeta(args []string) (check, error) {
 	always := len(args) == 2 && args[1] == "always"
 	if len(args) != 1 && !always {
-		return nil, fmt.Errorf("expected a name format and optionally always, received %q", args)
+		return nil, fmt.Errorf("expected a name format, optionally followed by \"always\", received %q", args)
 	}
 	names, ok := nameFormats[args[0]]
 	if !ok {

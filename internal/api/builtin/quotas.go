@@ -44,14 +44,14 @@ const maxScopeErrors = 100
 // countInapplicable returns the number of resources in spec.hard of a ResourceQuota to which a scope cannot be applied.
 func countInapplicable(hard document.Value, scope string) (n int) {
 	for name := range hard.Fields() {
-		if isStandardOfQuotas(name) && !scopeApplies(scope, name) {
+		if isStandardQuotaResource(name) && !scopeApplies(scope, name) {
 			n++
 		}
 	}
 	return n
 }
 
-func isStandardOfQuotas(name string) bool {
+func isStandardQuotaResource(name string) bool {
 	return slices.Contains(resourcesOfQuotas, name) || isHugePagesResource(name) || strings.HasPrefix(name, "requests.hugepages-")
 }
 

@@ -8,24 +8,24 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// RetainUnset returns doc with the fields of the live object that have zero values, such as "" and [], and that doc lacks. A
+// RetainZeroValues returns doc with the fields of the live object that have zero values, such as "" and [], and that doc lacks. A
 // client that decodes an object into Go structs and sends it back omits these fields without an intended change. The topology
 // determines which list items match.
-func (t *Type) RetainUnset(doc, live document.Value, topology *schema.Type) document.Value {
-	k := unsetRetainers.Get().(*unsetRetainer)
+func (t *Type) RetainZeroValues(doc, live document.Value, topology *schema.Type) document.Value {
+	k := unsetRetainers.Get().(*zeroValueRetainer)
 	kept := k.retainInValue(t, topology, doc, live)
 	k.b.Reset()
 	unsetRetainers.Put(k) // not deferred, because after a panic the state is inconsistent and must not be reused
 	return kept
 }
 
-// unsetRetainer is the state of RetainUnset, which walks two documents in parallel. RetainUnset returns its first document itself if
-// nothing changes.
-type unsetRetainer struct{ b fastdoc.Builder }
+// zeroValueRetainer is the state of RetainZeroValues, which walks two documents in parallel. RetainZeroValues returns its first
+// document itself if nothing changes.
+type zeroValueRetainer struct{ b fastdoc.Builder }
 
-var unsetRetainers = sync.Pool{New: func() any { return new(unsetRetainer) }}
+var unsetRetainers = sync.Pool{New: func() any { return new(zeroValueRetainer) }}
 
-func (r *unsetRetainer) retainInValue(t *Type, topology *schema.Type, doc, live document.Value) document.Value {
+func (r *zeroValueRetainer) retainInValue(t *Type, topology *schema.Type, doc, live document.Value) document.Value {
 	if doc.Kind() != live.Kind() || fastdoc.IsUnparsed(doc) || fastdoc.IsUnparsed(live) || document.Same(doc, live) {
 		return doc
 	}
@@ -47,7 +47,7 @@ func (r *unsetRetainer) retainInValue(t *Type, topology *schema.Type, doc, live 
 
 // retainInFields returns the struct doc with the fields of the struct live that have zero values. It is a merge join of the
 // fields of doc and live, which are sorted by name.
-func (r *unsetRetainer) retainInFields(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
+func (r *zeroValueRetainer) retainInFields(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
 	change := r.b.Rebuild(doc)
 	i := 0
 	for j := range live.Len() {
@@ -85,7 +85,7 @@ func topologyOf(m *schema.Map, name string) *schema.Type {
 
 // retainInValues returns the map doc, in which each value has the zero-valued fields of the value with the same key in live.
 // Keys of live that doc does not contain are not added, because the client has removed them.
-func (r *unsetRetainer) retainInValues(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
+func (r *zeroValueRetainer) retainInValues(t *Type, topology *schema.Map, doc, live document.Value) document.Value {
 	change := r.b.Rebuild(doc)
 	for i := range doc.Len() {
 		name, value := doc.Field(i)
@@ -97,7 +97,7 @@ func (r *unsetRetainer) retainInValues(t *Type, topology *schema.Map, doc, live 
 // retainInItems returns the list doc, in which each item has the zero-valued fields of the matching item of live. In lists of
 // type map, items match by their keys. In other lists, items match by index if doc and live have equal lengths; otherwise no
 // items match.
-func (r *unsetRetainer) retainInItems(t *Type, topology *schema.List, doc, live document.Value) document.Value {
+func (r *zeroValueRetainer) retainInItems(t *Type, topology *schema.List, doc, live document.Value) document.Value {
 	keyed := topology != nil && topology.Relationship == schema.Keyed
 	if !keyed && doc.Len() != live.Len() {
 		return doc

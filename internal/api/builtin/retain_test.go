@@ -57,12 +57,12 @@ func TestRetainUnset(t *testing.T) {
 		},
 	} {
 		doc := parse(t, test.doc)
-		got := of.RetainUnset(doc, parse(t, test.before), topology)
+		got := of.RetainZeroValues(doc, parse(t, test.before), topology)
 		if got.JSON() != test.want {
-			t.Errorf("%s: RetainUnset()\ngot  %s\nwant %s", name, got.JSON(), test.want)
+			t.Errorf("%s: RetainZeroValues()\ngot  %s\nwant %s", name, got.JSON(), test.want)
 		}
 		if kept := document.Same(got, doc); kept != document.Equal(got, doc) {
-			t.Errorf("%s: RetainUnset() returned a copy of the document, want the same Value if nothing changes", name)
+			t.Errorf("%s: RetainZeroValues() returned a copy of the document, want the same Value if nothing changes", name)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestRetainUnsetDoesNotAllocate(t *testing.T) {
 	topology, _ := api.BuiltinTopology("", "v1", "PodTemplate")
 	const text = `{"metadata":{"name":"a"},"template":{"spec":{"containers":[{"env":[{"name":"A","value":"1"}],"name":"a"}]}}}`
 	before, doc := parse(t, text), parse(t, text)
-	if n := testing.AllocsPerRun(100, func() { of.RetainUnset(doc, before, topology) }); n > 0 {
-		t.Errorf("RetainUnset() without changes: got %v allocations, want 0", n)
+	if n := testing.AllocsPerRun(100, func() { of.RetainZeroValues(doc, before, topology) }); n > 0 {
+		t.Errorf("RetainZeroValues() without changes: got %v allocations, want 0", n)
 	}
 }

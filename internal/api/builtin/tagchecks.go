@@ -74,19 +74,19 @@ func (c *checker) failDeclared(e *field.Error) bool {
 }
 
 func makeTagOptional(f *declaredField, _ tag) (tagCheck, error) {
-	return func(_ *checker, v revision) bool { return !isDeclaredUnset(f.typ, f.pointer, v.value) }, nil
+	return func(_ *checker, v revision) bool { return !isDeclaredZero(f.typ, f.pointer, v.value) }, nil
 }
 
 func makeTagRequired(f *declaredField, _ tag) (tagCheck, error) {
 	return func(c *checker, v revision) bool {
-		return !isDeclaredUnset(f.typ, f.pointer, v.value) || c.failDeclared(field.Required(nil, ""))
+		return !isDeclaredZero(f.typ, f.pointer, v.value) || c.failDeclared(field.Required(nil, ""))
 	}, nil
 }
 
 // makeTagForbidden returns a check that also skips the validation of an unset value.
 func makeTagForbidden(f *declaredField, _ tag) (tagCheck, error) {
 	return func(c *checker, v revision) bool {
-		return !isDeclaredUnset(f.typ, f.pointer, v.value) && c.failDeclared(field.Forbidden(nil, ""))
+		return !isDeclaredZero(f.typ, f.pointer, v.value) && c.failDeclared(field.Forbidden(nil, ""))
 	}, nil
 }
 
@@ -114,7 +114,7 @@ func makeTagUpdate(f *declaredField, t tag) (tagCheck, error) {
 		return nil, fmt.Errorf("expected NoSet, NoUnset or NoModify, received %q", t.value)
 	}
 	return func(c *checker, v revision) bool {
-		if !c.updating || isDeclaredUnset(f.typ, f.pointer, v.old) == constraint.wasSet || isDeclaredUnset(f.typ, f.pointer, v.value) == constraint.isSet {
+		if !c.updating || isDeclaredZero(f.typ, f.pointer, v.old) == constraint.wasSet || isDeclaredZero(f.typ, f.pointer, v.value) == constraint.isSet {
 			return true
 		}
 		return c.failDeclared(field.Invalid(nil, nil, constraint.detail).WithOrigin(originUpdate))

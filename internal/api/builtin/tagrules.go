@@ -50,7 +50,7 @@ type tagUnionMember struct {
 }
 
 func unionFieldMember(f Field) tagUnionMember {
-	return tagUnionMember{f.Name, func(v document.Value) bool { return !isDeclaredUnset(f.Type, f.Pointer, v.Get(f.Name)) }}
+	return tagUnionMember{f.Name, func(v document.Value) bool { return !isDeclaredZero(f.Type, f.Pointer, v.Get(f.Name)) }}
 }
 
 // check validates v, a struct or a list. An update that sets the same members as before has no error.
@@ -114,8 +114,8 @@ func itemRules(f *declaredField, tags []tag) (rules []tagRule, err error) {
 	return rules, nil
 }
 
-// modeRules returns a rule for each field of t with the tag ifMode(MODE)=TAG. It validates the field with TAG if the field with the
-// tag modeDiscriminator has the value MODE, and forbids it in other modes.
+// modeRules returns a rule for each field of t with the tag ifMode(MODE)=TAG. It validates the field with TAG if the field with
+// the tag modeDiscriminator has the value MODE, and forbids it in other modes.
 func (d *declarations) modeRules(t *Type, tags map[string][]tag) (rules []tagRule, err error) {
 	mode := ""
 	var members []Field

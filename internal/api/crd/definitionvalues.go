@@ -107,8 +107,10 @@ var emptyDefinition = sync.OnceValue(func() document.Value {
 // Empty returns the encoding of a zero CustomResourceDefinition.
 func (definitionValues) Empty() document.Value { return emptyDefinition() }
 
-// RetainUnset returns doc unchanged, because decoding removes unset fields.
-func (definitionValues) RetainUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
+// RetainZeroValues returns doc unchanged, because decoding removes unset fields.
+func (definitionValues) RetainZeroValues(doc, _ document.Value, _ *schema.Type) document.Value {
+	return doc
+}
 
 // DropEmptied returns the patched object unchanged, because decoding removes empty fields.
 func (definitionValues) DropEmptied(_, patched, _ document.Value) document.Value { return patched }
@@ -137,8 +139,8 @@ func (definitionValues) Validate(obj, old document.Value) field.ErrorList {
 	return append(updateErrors(obj, old), validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)...)
 }
 
-// CheckDefinition returns the validation errors with which the server rejects the creation of a CustomResourceDefinition. The error
-// reports a document that cannot be decoded.
+// CheckDefinition returns the validation errors with which the server rejects the creation of a CustomResourceDefinition. The
+// error reports a document that cannot be decoded.
 func CheckDefinition(doc document.Value) (field.ErrorList, error) {
 	var v definitionValues
 	read, _, err := v.DecodeWith(doc, builtin.DecodeOptions{})

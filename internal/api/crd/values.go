@@ -24,8 +24,8 @@ func (v values) DefaultChanged(doc, _ document.Value) document.Value { return v.
 // Empty returns an empty object.
 func (v values) Empty() document.Value { return document.NewMap() }
 
-// RetainUnset returns doc unchanged, because clients do not decode custom resources into Go structs with omitempty.
-func (v values) RetainUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
+// RetainZeroValues returns doc unchanged, because clients do not decode custom resources into Go structs with omitempty.
+func (v values) RetainZeroValues(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
 
 // DropEmptied returns the patched object without the fields of metadata that a patch has emptied. Other empty fields are
 // retained.

@@ -23,7 +23,7 @@ type Values interface {
 	Default(doc document.Value) document.Value
 	DefaultChanged(doc, defaulted document.Value) document.Value
 	Empty() document.Value
-	RetainUnset(doc, live document.Value, topology *schema.Type) document.Value
+	RetainZeroValues(doc, live document.Value, topology *schema.Type) document.Value
 	DropEmptied(live, patched, patch document.Value) document.Value
 	DropPruned(live, merged, config document.Value, topology *schema.Type) document.Value
 	OneOfs(topology *schema.Type) *builtin.OneOfs

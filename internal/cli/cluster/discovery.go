@@ -100,7 +100,7 @@ func groupVersions(list document.Value) []groupVersion {
 		for _, v := range group.Get("versions").Items() {
 			versions = append(versions, v.Get("version").Text())
 		}
-		slices.SortStableFunc(versions, func(a, b string) int { return rank(a, preferred) - rank(b, preferred) })
+		slices.SortStableFunc(versions, func(a, b string) int { return versionRank(a, preferred) - versionRank(b, preferred) })
 		for _, version := range versions {
 			all = append(all, groupVersion{name, version})
 		}
@@ -108,7 +108,7 @@ func groupVersions(list document.Value) []groupVersion {
 	return all
 }
 
-func rank(version, preferred string) int {
+func versionRank(version, preferred string) int {
 	if version == preferred {
 		return 0
 	}

@@ -24,7 +24,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("FindKind(%s) = %s %s, want %s", name, k, k.APIVersion(), want)
 		}
 	}
-	if k := find(t, c, "nodes"); k.Namespaced || !k.Can("get", "list", "patch") || k.Can("fly") {
+	if k := find(t, c, "nodes"); k.Namespaced || !k.SupportsVerbs("get", "list", "patch") || k.SupportsVerbs("fly") {
 		t.Errorf("FindKind(nodes) = %+v, want a cluster-scoped kind with the verbs get, list and patch", k)
 	}
 	for _, name := range []string{"unicorns", "deployments.batch"} {

@@ -34,8 +34,8 @@ func (k Kind) String() string {
 	return name
 }
 
-// Can reports whether the resource supports all of the verbs.
-func (k Kind) Can(verbs ...string) bool {
+// SupportsVerbs reports whether the resource supports all of the verbs.
+func (k Kind) SupportsVerbs(verbs ...string) bool {
 	return !slices.ContainsFunc(verbs, func(verb string) bool { return !slices.Contains(k.Verbs, verb) })
 }
 

@@ -80,7 +80,7 @@ func (c *Cluster) openAPIOf(ctx context.Context, k Kind) (openAPI, error) {
 	return c.openAPI[path], nil
 }
 
-// hasPatchOperation reports whether doc, an OpenAPI document, contains a patch operation for which has returns true.
+// hasPatchOperation reports whether doc, an OpenAPI document, contains a patch operation that has accepts.
 func hasPatchOperation(doc document.Value, has func(patch document.Value) bool) bool {
 	for _, path := range doc.Get("paths").Fields() {
 		if has(path.Get("patch")) {

@@ -40,7 +40,7 @@ type Finding struct {
 	// Rule is the name of the rule, such as list-without-type.
 	Rule     string   `json:"rule"`
 	Severity Severity `json:"severity"`
-	// Reason states what happens to appliers, Fix what to change in the definition.
+	// Reason states what happens to appliers, Fix the suggested change of the definition.
 	Reason string `json:"reason"`
 	Fix    string `json:"fix"`
 }

@@ -20,9 +20,10 @@ import (
 //	the keys of an associative list change    the same items, identified by their new keys
 //	the entry's version is removed            the fields of the entry that the object or the schema has at the storage version
 //
-// An entry of Server-Side Apply also owns fields that are absent because an unset marker removed them. They are treated like other
-// fields. An absence that the new schema cannot express is lost and reported: a field that the storage version does not declare,
-// a list item whose former keys do not contain its new keys, or one whose new keys are those of another item of the object.
+// An entry of Server-Side Apply also owns fields that are absent because an unset marker removed them. They are treated like
+// other fields. An absence that the new schema cannot express is lost and reported: a field that the storage version does not
+// declare, a list item whose former keys do not contain its new keys, or one whose new keys are those of another item of the
+// object.
 
 // chain lists the topologies from the schema that a managed fields entry conforms to up to the current schema. It is
 // immutable and shared by all entries of the same version and generation.
@@ -210,8 +211,8 @@ func withoutOtherKeys(s fieldset.Set, t *schema.Type) fieldset.Set {
 	return out.Set(mark)
 }
 
-// hasKeys reports whether a path element contains at least one of the keys of a list, and no other fields. A key without
-// default that a list item lacks is missing in the path element of the item.
+// hasKeys reports whether a path element contains at least one of the keys of a list, and no other fields. The path element of
+// an item does not contain a key that the item lacks and that has no default.
 func hasKeys(e fieldset.Element, keys []schema.Key) bool {
 	found := false
 	for _, field := range e.KeyFields() {

@@ -150,7 +150,7 @@ func TestRecordPrevious(t *testing.T) {
 // previous update, and an update that was interrupted before its first record was committed has no effect.
 func TestPendingRecords(t *testing.T) {
 	ctx := t.Context()
-	store := histories{watchcachetest.Over(t, watchcachetest.OpenStore(t)), slog.New(slog.DiscardHandler)}
+	store := histories{watchcachetest.OpenOn(t, watchcachetest.OpenStore(t)), slog.New(slog.DiscardHandler)}
 	read := func() history {
 		t.Helper()
 		all, err := store.readAll(ctx, "u")

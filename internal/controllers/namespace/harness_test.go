@@ -30,7 +30,7 @@ type kit struct {
 func open(t *testing.T, beforeCommit func([]storage.Write)) *kit {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	c := watchcachetest.Over(t, hookedStore{watchcachetest.OpenStore(t), beforeCommit})
+	c := watchcachetest.OpenOn(t, hookedStore{watchcachetest.OpenStore(t), beforeCommit})
 	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		t.Fatal(err)

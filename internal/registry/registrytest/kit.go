@@ -47,8 +47,8 @@ func OpenStore(t testing.TB, s storage.Store) *Kit {
 	return OpenWithPlugins(t, s, namespacelifecycle.Plugin{})
 }
 
-// OpenWithPlugins returns a registry of the built-in resources over a store, with an admission chain of the given plugins. It creates
-// the namespaces default and kube-system.
+// OpenWithPlugins returns a registry of the built-in resources over a store, with an admission chain of the given plugins. It
+// creates the namespaces default and kube-system.
 func OpenWithPlugins(t testing.TB, s storage.Store, plugins ...admission.Plugin) *Kit {
 	t.Helper()
 	register, err := api.NewRegister(api.Builtin()...)
@@ -56,7 +56,7 @@ func OpenWithPlugins(t testing.TB, s storage.Store, plugins ...admission.Plugin)
 		t.Fatal(err)
 	}
 	k := &Kit{t, registry.New(registry.Options{
-		Cache: watchcachetest.Over(t, s), Kinds: register, Log: Log, Admission: admission.NewChain(plugins...),
+		Cache: watchcachetest.OpenOn(t, s), Kinds: register, Log: Log, Admission: admission.NewChain(plugins...),
 	})}
 	for _, name := range []string{"default", "kube-system"} {
 		_, err := k.TryCreate("namespaces", "", `{"metadata":{"name":"`+name+`"}}`)
@@ -162,8 +162,8 @@ func (k *Kit) Has(kind, namespace, name string) bool {
 	return !k.Get(kind, namespace, name).IsAbsent()
 }
 
-// Run runs a function in a goroutine. Its context is cancelled when stop is called or the test ends; stop waits until the function
-// has returned.
+// Run runs a function in a goroutine. Its context is cancelled when stop is called or the test ends; stop waits until the
+// function has returned.
 func (k *Kit) Run(run func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

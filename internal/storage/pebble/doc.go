@@ -11,17 +11,17 @@
 // # Records
 //
 // Every version of an item is a record, which is written once and never changed. The log contains one record per commit.
-// Numbers are encoded in big endian, so that records sort by them; the revisions of item versions are inverted (^REVISION),
-// so that the newest version sorts first.
+// Numbers are encoded in big endian, so that records sort by them; the revisions of item versions are inverted (^REVISION), so
+// that the newest version sorts first.
 //
 //	d KEY 0 ^REVISION    1 VALUE, or 0 if the item was deleted
 //	l REVISION           time, and the keys with their previous revisions
 //	m compacted          the revision up to which history is compacted
 //
 // So the latest version of an item is the first record that starts with d KEY 0. A list at a revision scans the d records and
-// takes, for each key, the first record that is not newer than the revision. A watch from a past revision scans the l
-// records, and so does compaction: the versions that a commit replaced are obsolete as soon as that commit is the oldest one
-// of the history.
+// takes, for each key, the first record that is not newer than the revision. A watch from a past revision scans the l records,
+// and so does compaction: the versions that a commit replaced are obsolete as soon as that commit is the oldest one of the
+// history.
 //
 // # Group commit
 //
@@ -30,8 +30,8 @@
 //	           revisions and applies the group to Pebble as one batch
 //	acker      waits until the batch is synced, writes the checkpoint, notifies the watchers and acknowledges the commits
 //
-// So many commits share one fsync, and the next batch is built while the disk syncs the previous one. Reads and watchers see
-// only acknowledged commits:
+// Therefore many commits share one fsync, and the next batch is built while the disk syncs the previous one. Reads and watchers
+// see only acknowledged commits:
 //
 //	acked <= committed    (both only increase)
 //
@@ -56,5 +56,5 @@
 //	checkpoint.go   the last acknowledged revision, stored outside of Pebble
 //	restore.go      Restore, which creates a store from the items of a backup
 //	check.go        Check, which verifies a whole store
-//	salvage.go      Salvage, which reads what is left of a damaged store; salvagefiles.go: its tables and logs, block by block
+//	salvage.go      Salvage, which reads the readable part of a damaged store; salvagefiles.go: its tables and logs, block by block
 package pebble

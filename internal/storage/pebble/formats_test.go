@@ -16,8 +16,8 @@ var writeFixture = flag.Bool("write-fixture", false, "write the fixture of the c
 // fixture returns the folder in testdata with a store of the given format.
 func fixture(version int) string { return filepath.Join("testdata", fmt.Sprintf("format%d", version)) }
 
-// fixtureCommits writes to s what fixtures contain: items that were created, replaced and deleted, before and after a compaction,
-// in tables and in the write-ahead log.
+// fixtureCommits writes the contents of a fixture to s: items that were created, replaced and deleted, before and after a
+// compaction, in tables and in the write-ahead log.
 func fixtureCommits(t *testing.T, s *Store) {
 	t.Helper()
 	commit := func(writes ...storage.Write) storage.Revision {
@@ -86,8 +86,8 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestFormatIncludesPebble: the fixture of the current format has the version of Pebble's files that new stores have. A newer version
-// of Pebble's files needs a new format, so that older releases refuse the folder.
+// TestFormatIncludesPebble: the fixture of the current format has the version of Pebble's files that new stores have. A newer
+// version of Pebble's files needs a new format, so that older releases refuse the folder.
 func TestFormatIncludesPebble(t *testing.T) {
 	found, err := filepath.Glob(filepath.Join(fixture(format), "marker.format-version.*"))
 	if err != nil || len(found) != 1 {

@@ -31,9 +31,9 @@ type Options struct {
 	// are compacted. 0 means the default, ten minutes and 1 GiB; a negative number means no limit.
 	HistoryAge   time.Duration
 	HistoryBytes int64
-	// QuotaBytes is the size of the store's files from which on creations are rejected; 0 means no limit. MinFreeBytes
-	// is the free space of the file system below which creations are rejected; 0 means the default, 256 MiB, and a
-	// negative number no limit.
+	// QuotaBytes is the size of the store's files above which creations are rejected; 0 means no limit. MinFreeBytes is the
+	// free space of the file system below which creations are rejected; 0 means the default, 256 MiB, and a negative number no
+	// limit.
 	QuotaBytes, MinFreeBytes int64
 	// ProgressInterval is the interval at which a watcher without events reports progress; 0 means one second.
 	ProgressInterval time.Duration
@@ -275,8 +275,8 @@ func (s *Store) logBounds() (first, last storage.Revision, err error) {
 // code that opens the fixtures of all earlier formats.
 const format = 1
 
-// pebbleFormat is the version of Pebble's own files. It is fixed, because an older release cannot open a newer version: raising it
-// requires a new format, so that the older release refuses the folder before it changes anything.
+// pebbleFormat is the version of Pebble's own files. It is fixed, because an older release cannot open a newer version: raising
+// it requires a new format, so that the older release refuses the folder before it changes anything.
 const pebbleFormat = pebble.FormatValueSeparation
 
 // readFormat returns the number in the FORMAT file; 0 if there is no such file. It returns an error if the folder has a newer

@@ -204,7 +204,7 @@ func TestSalvageDamagedLog(t *testing.T) {
 	}
 }
 
-// TestSalvageWithoutManifest: without a manifest all files are read, and the report says so.
+// TestSalvageWithoutManifest: without a manifest all files are read, and the report states this.
 func TestSalvageWithoutManifest(t *testing.T) {
 	folder, want := createStore(t, 500)
 	name, size := largest(t, folder, "MANIFEST-000001")

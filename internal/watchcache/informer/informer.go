@@ -25,8 +25,8 @@ type Options struct {
 	Kinds   []string // the resources, as GROUP/RESOURCE; Start lists them in this order
 	Handler Handler
 	Log     *slog.Logger
-	// About describes the objects in log messages, for instance "RBAC rules".
-	About string
+	// Description describes the objects in log messages, for instance "RBAC rules".
+	Description string
 }
 
 // Informer delivers the objects of some resources to a handler. Its methods are safe for concurrent use.
@@ -104,7 +104,7 @@ func (i *Informer) markFailed(kind string, err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if !i.failed[kind] && !errors.Is(err, watchcache.ErrClosed) {
-		i.Log.Error("cannot list resource; keeping the previous state", "about", i.About, "resource", kind, "error", err)
+		i.Log.Error("cannot list resource; keeping the previous state", "about", i.Description, "resource", kind, "error", err)
 	}
 	i.failed[kind] = true
 	i.notify()

@@ -33,7 +33,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	s := watchcachetest.OpenStore(t)
-	return &fixture{T: t, store: s, cache: watchcachetest.Over(t, s), received: map[string][]string{}}
+	return &fixture{T: t, store: s, cache: watchcachetest.OpenOn(t, s), received: map[string][]string{}}
 }
 
 func (f *fixture) set(kind string, objects map[string]*watchcache.Object) {
@@ -45,7 +45,7 @@ func (f *fixture) set(kind string, objects map[string]*watchcache.Object) {
 func (f *fixture) start() *informer.Informer {
 	f.Helper()
 	i, err := informer.Start(f.Context(), informer.Options{
-		Cache: f.cache, Kinds: []string{apples, pears}, Handler: informer.SnapshotHandler(f.set), About: "fruits",
+		Cache: f.cache, Kinds: []string{apples, pears}, Handler: informer.SnapshotHandler(f.set), Description: "fruits",
 		Log: slog.New(slog.NewTextHandler(io.MultiWriter(&f.log, f.Output()), nil)),
 	})
 	if err != nil {

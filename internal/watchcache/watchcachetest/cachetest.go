@@ -14,7 +14,7 @@ import (
 // Open returns a watch cache of a new, empty store.
 func Open(t testing.TB) *watchcache.Cache {
 	t.Helper()
-	return Over(t, OpenStore(t))
+	return OpenOn(t, OpenStore(t))
 }
 
 // OpenStore returns a new, empty store in memory that is closed at the end of the test.
@@ -28,8 +28,8 @@ func OpenStore(t testing.TB) storage.Store {
 	return s
 }
 
-// Over returns a watch cache of the store s, which is closed at the end of the test. The caller closes s.
-func Over(t testing.TB, s storage.Store) *watchcache.Cache {
+// OpenOn returns a watch cache of the store s, which is closed at the end of the test. The caller closes s.
+func OpenOn(t testing.TB, s storage.Store) *watchcache.Cache {
 	t.Helper()
 	c, err := watchcache.Open(t.Context(), s, watchcache.Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {

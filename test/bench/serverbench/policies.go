@@ -46,7 +46,8 @@ func PreparePolicies(ctx context.Context, s *Server, clients int) error {
 	return prepareOwn("policy")(ctx, s, clients)
 }
 
-// Set replaces the policies of a server by those of the state, and waits until Deployments are mutated only if the state says so.
+// Set replaces the policies of a server by those of the state, and waits until the policies of the state, and no others, mutate
+// Deployments.
 func (p PolicyState) Set(ctx context.Context, s *Server) error {
 	c := s.NewClient()
 	defer c.Close()
@@ -68,8 +69,8 @@ func (p PolicyState) Set(ctx context.Context, s *Server) error {
 	return p.wait(ctx, c)
 }
 
-// wait waits until a dry run of a create request is mutated, or until it is not, depending on the state. kube-apiserver reads policies
-// with a delay of up to a second.
+// wait waits until a dry run of a create request is mutated, or until it is not, depending on the state. kube-apiserver reads
+// policies with a delay of up to a second.
 func (p PolicyState) wait(ctx context.Context, c *Client) error {
 	const pause = 50 * time.Millisecond
 	request := objectKey{workNamespace, "probe"}.create(0)

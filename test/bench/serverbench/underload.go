@@ -92,8 +92,7 @@ func (l Load) changeShop(ctx context.Context, s *Server) (Result, error) {
 	})
 }
 
-// changeStalls updates Stalls, objects of a second kind that is watched by as many clients as otherWatchers says, and counts the
-// updates.
+// changeStalls updates Stalls, objects of a second kind that otherWatchers clients watch, and counts the updates.
 func (l Load) changeStalls(ctx context.Context, s *Server, changed *atomic.Int64) (Result, error) {
 	all := newWatchGroup(otherWatchers)
 	all.collection, all.objects = stall.collection(), l.Clients

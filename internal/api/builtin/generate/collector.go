@@ -154,7 +154,7 @@ func noDuplicates(e *entry) error {
 }
 
 // isAlwaysWritten reports whether Go encodes a field even if it has the zero value. options are the options in its json tag:
-// omitempty has no effect on structs, omitzero has.
+// omitempty has no effect on structs; omitzero omits them if they are zero.
 func isAlwaysWritten(t reflect.Type, options []string) bool {
 	switch {
 	case slices.Contains(options, "omitzero"):

@@ -60,7 +60,7 @@ func goSchema(text string) (*apistructural.Structural, error) {
 }
 
 // checkRules appends the errors of CEL rules to errs, the errors of the schema. If errs contains errors of types or sizes,
-// checkRules does not evaluate the rules, and appends an error that says so. The warnings are rule violations that are
+// checkRules does not evaluate the rules, and appends an error that states this. The warnings are rule violations that are
 // ratcheted.
 func (t *Type) checkRules(errs field.ErrorList, obj, old document.Value) (field.ErrorList, []string) {
 	if t.rules == nil || !t.rules.ready() {

@@ -29,7 +29,7 @@ type aggregator struct {
 	selections, collected int
 
 	visits     map[*role]*visit
-	open       []*visit // the visits whose strongly connected component is not complete
+	stack      []*visit // the visits whose strongly connected component is not complete
 	components int      // number of complete strongly connected components
 }
 
@@ -79,8 +79,8 @@ func (a *aggregator) visit(r *role) *visit {
 	}
 	v := &visit{role: r, order: len(a.visits), lowest: len(a.visits)}
 	a.visits[r] = v
-	first := len(a.open)
-	a.open = append(a.open, v)
+	first := len(a.stack)
+	a.stack = append(a.stack, v)
 	v.selected, v.overBudget = a.selectedBy(r)
 	for _, other := range v.selected {
 		if !other.isAggregated {
@@ -91,8 +91,8 @@ func (a *aggregator) visit(r *role) *visit {
 		}
 	}
 	if v.lowest == v.order {
-		a.complete(slices.Clone(a.open[first:]))
-		a.open = a.open[:first]
+		a.complete(slices.Clone(a.stack[first:]))
+		a.stack = a.stack[:first]
 	}
 	return v
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// graph returns an index in which role i aggregates the roles whose numbers selects returns. If selects returns none, role i
-// has a rule.
+// graph returns an index of numbered roles. Role i aggregates the roles with the numbers that selects returns for i; if there
+// are none, role i has a rule.
 func graph(t *testing.T, n int, selects func(i int) []int) *index {
 	t.Helper()
 	x := newIndex()

@@ -36,7 +36,7 @@ func New(ctx context.Context, c *watchcache.Cache, log *slog.Logger) (a *Authori
 	if a.log == nil {
 		a.log = slog.Default()
 	}
-	a.follower, err = informer.Start(ctx, informer.Options{Cache: c, Kinds: Resources, Handler: indexUpdater{a}, Log: a.log, About: "RBAC roles and bindings"})
+	a.follower, err = informer.Start(ctx, informer.Options{Cache: c, Kinds: Resources, Handler: indexUpdater{a}, Log: a.log, Description: "RBAC roles and bindings"})
 	return a, err
 }
 

@@ -32,7 +32,7 @@ type kit struct {
 func newKit(t testing.TB) *kit {
 	t.Helper()
 	s := watchcachetest.OpenStore(t)
-	c := watchcachetest.Over(t, s)
+	c := watchcachetest.OpenOn(t, s)
 	w := &kit{t: t, store: s, cache: c}
 	w.reopen()
 	return w
@@ -185,7 +185,8 @@ func newBinding(t testing.TB, namespace, name, role string, subjects ...string) 
 	return marshal(t, b)
 }
 
-// newAttributes returns the Attributes of a request in the form VERB GROUP RESOURCE[/SUBRESOURCE] [NAMESPACE[/NAME]], or VERB - PATH.
+// newAttributes returns the Attributes of a request in the form VERB GROUP RESOURCE[/SUBRESOURCE] [NAMESPACE[/NAME]], or VERB -
+// PATH.
 func newAttributes(user *authn.User, text string) *Attributes {
 	words := strings.Fields(text)
 	a := &Attributes{User: user, Verb: words[0]}

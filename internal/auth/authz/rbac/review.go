@@ -27,9 +27,9 @@ type Reviewer struct {
 	Authorizer authorizer.Authorizer
 	// RBAC resolves the rules for SelfSubjectRulesReviews.
 	RBAC *Authorizer
-	// Others are the authorizers besides RBAC. SelfSubjectRulesReviews include the rules of authorizers that implement
+	// OtherAuthorizers are the authorizers besides RBAC. SelfSubjectRulesReviews include the rules of authorizers that implement
 	// authorizer.RuleResolver, and are marked as incomplete if an authorizer does not.
-	Others []authorizer.Authorizer
+	OtherAuthorizers []authorizer.Authorizer
 	// Tokens authenticates the tokens of TokenReviews; if it is nil, no token is valid.
 	Tokens authenticator.Token
 }
@@ -162,7 +162,7 @@ func (r *Reviewer) selfRules(q *reviewRequest) (runtime.Object, error) {
 	rules, err := r.RBAC.RulesFor(q.user, review.Spec.Namespace)
 	answer := authorizationv1.SelfSubjectRulesReview{Status: rulesStatus(rules)}
 	errs := []error{err}
-	for _, other := range r.Others {
+	for _, other := range r.OtherAuthorizers {
 		errs = append(errs, addRules(q.ctx, &answer.Status, other, q.user, review.Spec.Namespace))
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -69,7 +69,7 @@ func OpenOptions(t *testing.T, store storage.Store, webhooks crd.Webhooks, optio
 	log := slog.New(slog.DiscardHandler)
 	now := func() time.Time { return time.Now().Add(time.Duration(k.ClockOffset.Load())) }
 	k.Objects = registry.New(registry.Options{
-		Cache: watchcachetest.Over(t, store), Kinds: register, Log: log, Now: now,
+		Cache: watchcachetest.OpenOn(t, store), Kinds: register, Log: log, Now: now,
 		Admission: admission.NewChain(namespacelifecycle.Plugin{}), Strategies: map[string]registry.Strategy{crd.Definitions: crdcontroller.Strategy(now)},
 	})
 	options.Objects, options.Log = k.Objects, log

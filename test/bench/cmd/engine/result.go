@@ -62,11 +62,11 @@ func allWorks(c bench.Comparison) ([]bench.Work, error) {
 	return []bench.Work{cadastre, upstream, bottom}, nil
 }
 
-// faster returns the upstream library's time divided by Cadastre's.
-func (r result) faster() float64 { return bench.TimeRatio(r.upstream, r.cadastre) }
+// speedup returns the upstream library's time divided by Cadastre's.
+func (r result) speedup() float64 { return bench.TimeRatio(r.upstream, r.cadastre) }
 
-// fewer returns the number of the upstream library's allocations divided by Cadastre's.
-func (r result) fewer() float64 {
+// allocationRatio returns the number of the upstream library's allocations divided by Cadastre's.
+func (r result) allocationRatio() float64 {
 	return bench.Typical(r.upstream).Allocs / max(1, bench.Typical(r.cadastre).Allocs)
 }
 
@@ -81,8 +81,8 @@ func printHeader() {
 
 func (r result) print() {
 	cadastre, upstream, bottom := bench.Typical(r.cadastre), bench.Typical(r.upstream), bench.Typical(r.lowerBound)
-	fmt.Printf(rowFormat, r.Name(), duration(cadastre.Time), duration(upstream.Time), times(r.faster()),
-		fmt.Sprintf("%.0f", cadastre.Allocs), fmt.Sprintf("%.0f", upstream.Allocs), times(r.fewer()),
+	fmt.Printf(rowFormat, r.Name(), duration(cadastre.Time), duration(upstream.Time), times(r.speedup()),
+		fmt.Sprintf("%.0f", cadastre.Allocs), fmt.Sprintf("%.0f", upstream.Allocs), times(r.allocationRatio()),
 		duration(bottom.Time), times(r.aboveLowerBound()))
 }
 

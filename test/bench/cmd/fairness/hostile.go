@@ -23,9 +23,9 @@ import (
 var attacks = map[string]func(c *hostileConn, sent func()) error{
 	"slow-bodies":  slowBody,
 	"unread-lists": unreadList,
-	"openapi":      loopOver("/openapi/v2"),
-	"openapi-gzip": loopOver("/openapi/v2", "Accept-Encoding: gzip"),
-	"lists":        loopOver("/api/v1/namespaces/default/configmaps"),
+	"openapi":      repeatRequest("/openapi/v2"),
+	"openapi-gzip": repeatRequest("/openapi/v2", "Accept-Encoding: gzip"),
+	"lists":        repeatRequest("/api/v1/namespaces/default/configmaps"),
 }
 
 // attackNames returns the attacks for which there are goals.
@@ -37,8 +37,8 @@ type hostileConn struct {
 	reader *bufio.Reader
 }
 
-// beHostile runs the clients of an attack until the context ends. It prints a line when all have sent a request.
-func beHostile(ctx context.Context, o options) error {
+// runHostileClients runs the clients of an attack until the context ends. It prints a line when all have sent a request.
+func runHostileClients(ctx context.Context, o options) error {
 	turn := attacks[o.hostile]
 	if turn == nil {
 		return fmt.Errorf("-hostile: expected one of %v, received %q", slices.Sorted(maps.Keys(attacks)), o.hostile)
@@ -116,8 +116,8 @@ func unreadList(c *hostileConn, sent func()) error {
 	return nil
 }
 
-// loopOver returns an attack that reads a path again and again.
-func loopOver(path string, headers ...string) func(*hostileConn, func()) error {
+// repeatRequest returns an attack that reads a path repeatedly.
+func repeatRequest(path string, headers ...string) func(*hostileConn, func()) error {
 	return func(c *hostileConn, sent func()) error {
 		for {
 			if err := c.send("GET", path, headers...); err != nil {

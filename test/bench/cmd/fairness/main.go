@@ -1,6 +1,7 @@
-// Command fairness measures what hostile clients do to a polite user: the latency of a small apply, alone and beside many clients of
-// one hostile user. The hostile clients run in a process of their own with the lowest CPU priority, so that the figures show the
-// work that the server does for them and not their own.
+// Command fairness measures the effect of the clients of one hostile user on another user, the polite user: the latency of a
+// small apply of the polite user, without and with the hostile clients. The hostile clients run in a process of their own with
+// the lowest CPU priority, so that the figures include the work of the server for these clients, but not the work of the
+// clients themselves.
 //
 // The goals are: the 99th percentile at most doubles, and no request of the polite user fails.
 package main
@@ -48,7 +49,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if o.hostile != "" {
-		if err := beHostile(ctx, o); err != nil {
+		if err := runHostileClients(ctx, o); err != nil {
 			log.Fatal(err)
 		}
 		return
@@ -58,7 +59,7 @@ func main() {
 	}
 }
 
-// measureAll measures the polite user alone and beside each attack, and prints a table and the goals.
+// measureAll measures the polite user without an attack and during each attack, and prints a table and the goals.
 func measureAll(ctx context.Context, o options) error {
 	folder, err := os.MkdirTemp("", "fairness")
 	if err != nil {
@@ -93,7 +94,7 @@ func measureAll(ctx context.Context, o options) error {
 			failures = append(failures, fmt.Errorf("%s: %d of %d applies failed, want 0: %v", attack, beside.failed, len(beside.times)+beside.failed, beside.firstError))
 		}
 		if beside.p(99) > 2*alone.p(99) {
-			failures = append(failures, fmt.Errorf("%s: p99 %v beside, %v alone, want at most twice", attack, stat.ThreeDigits(beside.p(99)), stat.ThreeDigits(alone.p(99))))
+			failures = append(failures, fmt.Errorf("%s: expected a p99 during the attack of at most twice %v, the p99 without the attack; received %v", attack, stat.ThreeDigits(alone.p(99)), stat.ThreeDigits(beside.p(99))))
 		}
 	}
 	if failures == nil {

@@ -165,7 +165,7 @@ func (s *server) measure(ctx context.Context, window, pause time.Duration) (f fi
 	return f, err
 }
 
-// attack measures the polite user beside the clients of an attack.
+// attack measures the polite user during an attack.
 func (s *server) attack(ctx context.Context, o options, name string) (f figures, err error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -19,7 +19,7 @@ var (
 const (
 	// fewWatchers is a number of watchers whose events together cost more CPU time than the write itself.
 	fewWatchers = 10
-	// manyWatchers is the number of watchers from which the CPU time per watcher can be measured.
+	// manyWatchers is the minimum number of watchers with which the CPU time per watcher can be measured.
 	manyWatchers = 100
 	// maxWatchers is the number of watchers for which heap allocations per watcher are compared too.
 	maxWatchers = 1000

@@ -11,7 +11,7 @@ import (
 func compareCommits(ctx context.Context, o options) (found []stat.Finding, err error) {
 	results, err := compareAll(ctx, o, commitTable, commitCases)
 	for _, r := range results {
-		found = append(found, stat.Found(r.name+" faster", r.faster()), stat.Found(r.name+" cheaper", r.cheaper()))
+		found = append(found, stat.Found(r.name+" faster", r.commitSpeedup()), stat.Found(r.name+" cheaper", r.cpuRatio()))
 	}
 	return found, err
 }
@@ -37,8 +37,8 @@ func compareCache(ctx context.Context, o options) (found []stat.Finding, err err
 	return found, err
 }
 
-// fanOutWatchers is the number of watchers from which the CPU time per event should be constant. With fewer watchers the CPU
-// time of the commit dominates.
+// fanOutWatchers is the minimum number of watchers with which the CPU time per event should be constant. With fewer watchers
+// the CPU time of the commit dominates.
 const fanOutWatchers = 100
 
 // growth compares the CPU time per event of all cases with at least fanOutWatchers watchers. It returns the maximum ratio

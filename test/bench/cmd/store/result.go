@@ -71,13 +71,13 @@ func withTempFolder(o options, use func(folder string) error) (err error) {
 	return use(folder)
 }
 
-// faster returns the commit rate of Cadastre's store divided by etcd's.
-func (r result) faster() stat.Spread {
+// commitSpeedup returns the commit rate of Cadastre's store divided by etcd's.
+func (r result) commitSpeedup() stat.Spread {
 	return stat.Ratio(r.cadastre, r.etcd, storebench.Result.CommitRate)
 }
 
-// cheaper returns etcd's CPU time per commit divided by that of Cadastre's store.
-func (r result) cheaper() stat.Spread {
+// cpuRatio returns etcd's CPU time per commit divided by that of Cadastre's store.
+func (r result) cpuRatio() stat.Spread {
 	return stat.Ratio(r.etcd, r.cadastre, storebench.Result.CPUPerCommit)
 }
 

@@ -23,9 +23,9 @@ var commitTable = table{
 	cells: func(r result) []any {
 		return []any{
 			r.name,
-			rate(r.cadastre, storebench.Result.CommitRate), rate(r.etcd, storebench.Result.CommitRate), stat.Times(r.faster().Median),
+			rate(r.cadastre, storebench.Result.CommitRate), rate(r.etcd, storebench.Result.CommitRate), stat.Times(r.commitSpeedup().Median),
 			latency(r.cadastre, p50), latency(r.cadastre, p99), latency(r.etcd, p50), latency(r.etcd, p99),
-			latency(r.cadastre, storebench.Result.CPUPerCommit), latency(r.etcd, storebench.Result.CPUPerCommit), stat.Times(r.cheaper().Median),
+			latency(r.cadastre, storebench.Result.CPUPerCommit), latency(r.etcd, storebench.Result.CPUPerCommit), stat.Times(r.cpuRatio().Median),
 		}
 	},
 	footnotes: `

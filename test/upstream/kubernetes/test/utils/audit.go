@@ -1,5 +1,5 @@
-// Package utils compares audit logs. Cadastre writes no audit logs; tests that read audit logs are skipped, because
-// they set audit flags.
+// Package utils declares the functions with which tests compare audit logs. They are not implemented: tests that read audit
+// logs are skipped, because they set audit flags.
 package utils
 
 import (

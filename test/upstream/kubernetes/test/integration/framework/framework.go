@@ -22,7 +22,7 @@ import (
 // EtcdMain runs the tests of a package. Cadastre needs no etcd.
 func EtcdMain(run func() int) { os.Exit(run()) }
 
-// SharedEtcd returns an empty store.
+// SharedEtcd returns a Storage without a folder: each server that uses it stores its objects in a new folder.
 func SharedEtcd() *server.Storage { return &server.Storage{} }
 
 // TestServerSetup configures a server.
