@@ -98,8 +98,9 @@ type prepared struct {
 	object apply.Object
 	// validated is object plus the fields that are dropped when it is stored, because the storage version does not define them.
 	validated document.Value
-	// undefaulted is validated without the defaults that follow from reset fields. A status write is validated without them, so
-	// a status field that the client omitted is missing even if it has a default that depends on the spec.
+	// undefaulted is the object in the field validated, without the defaults that follow from reset fields. A status write is
+	// validated without these defaults, so a status field that the client omitted is missing even if it has a default that
+	// depends on the spec.
 	undefaulted document.Value
 	// unprepared is the object before the kind's Prepare function, which replaces some annotations with fields. Warnings about a
 	// new object are computed from unprepared.

@@ -74,7 +74,7 @@ func newMutator(spec *registration.MutatingAdmissionPolicySpec) *mutator {
 	return m
 }
 
-// mutation compiles the expression of a mutation. The value of the expression is applied with p.
+// mutation compiles the expression of a mutation. The patch type p applies the value of the expression.
 func (c *compiler) mutation(role celexpr.Role, expression string, p patch, path string) *mutation {
 	e := &celexpr.Expression{Text: expression, Role: role}
 	return &mutation{
