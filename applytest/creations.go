@@ -89,7 +89,7 @@ func (run *scriptRun) untrack(start int, resp *serverResponse) {
 	}
 }
 
-// trackCreated adds the object in resp to run.creations if resp states that the server created it, whatever the name of the
+// trackCreated adds the object in resp to run.creations if resp states that the server created it, regardless of the name of the
 // object.
 func (run *scriptRun) trackCreated(request *http.Request, resp *serverResponse) {
 	at, name := parseResourcePath(request.URL.Path), resp.body.Lookup("metadata", "name").Text()

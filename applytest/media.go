@@ -22,7 +22,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
-// Scripts contain all bodies as YAML, whatever the encoding of the request. For binary encodings this package uses
+// Scripts contain all bodies as YAML, regardless of the encoding of the request. For binary encodings this package uses
 // Kubernetes' own serializers, so that Cadastre's encodings are compared with an independent implementation.
 
 // encoding is an encoding of request and response bodies.

@@ -43,7 +43,7 @@ func TestRunLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestOtherNamesAreDeleted checks that a run deletes the objects that it has created, whatever their names, and does not
+// TestOtherNamesAreDeleted checks that a run deletes the objects that it has created, regardless of their names, and does not
 // delete existing objects.
 func TestOtherNamesAreDeleted(t *testing.T) {
 	t.Parallel()

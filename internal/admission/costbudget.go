@@ -20,10 +20,11 @@ var ErrCostBudget = fmt.Errorf("CEL expressions of policies and matchConditions:
 	"simplify the expressions, or bind the policies to fewer parameter objects", maxCost)
 
 // CostBudget limits the CPU time of the CEL expressions that are evaluated for one write: matchConditions, and policies with all
-// of their bindings and parameter objects, in both runs of the chain. The size of an object that a mutation changed counts as cost. Kubernetes' own budgets limit only the cost for one parameter
-// object of one binding. The zero value is a budget of which nothing is spent. A CostBudget must not be used concurrently.
+// of their bindings and parameter objects, in both runs of the chain. The size of an object that a mutation changed counts as
+// cost. Kubernetes' own budgets limit only the cost for one parameter object of one binding. The zero value is a budget of
+// which nothing is spent. A CostBudget must not be used concurrently.
 //
-//	0 ≤ spent; a denial reduces what is left to maxCostAfterDenial
+//	0 ≤ spent; a denial reduces the rest of the budget to maxCostAfterDenial
 type CostBudget struct {
 	spent  int64
 	denied bool
@@ -31,7 +32,8 @@ type CostBudget struct {
 	reserved int64
 }
 
-// Grant returns the cost that one evaluation may have, which is at most limit. It returns ErrCostBudget if the budget is exhausted.
+// Grant returns the cost that one evaluation may have, which is at most limit. It returns ErrCostBudget if the budget is
+// exhausted.
 func (b *CostBudget) Grant(limit int64) (int64, error) {
 	left := b.left()
 	if left <= 0 {

@@ -20,8 +20,8 @@ import (
 // of the fields in the annotation that it applies, and keeps the annotation up to date for clients that return to client-side
 // apply. Fields that the new configuration omits remain owned by the field manager of client-side apply.
 //
-// Request.TakeOver instead transfers all fields of client-side apply to the applier, whatever its field manager. Then fields
-// that the new configuration omits are removed (KEP-3517).
+// Request.TakeOver instead transfers all fields of client-side apply to the applier, independent of its field manager. Then
+// fields that the new configuration omits are removed (KEP-3517).
 
 // applyConfiguration applies a configuration to an object. With TakeOver, it first transfers the fields of client-side apply
 // to the applier.

@@ -166,7 +166,7 @@ func (p project) test(t *testing.T, module string, c dynamic.Interface, args []s
 	}
 	extracted := strings.Replace(string(run(text, "extract", "remover")), p.defaulted[0], p.defaulted[1], 1)
 	if !equalJSON(extracted, string(run(nil, "apply", "remover"))) {
-		t.Errorf("extract of the remover = %s, want what it has applied, %s", extracted, run(nil, "apply", "remover"))
+		t.Errorf("extract of the remover = %s, want the configuration that it has applied, %s", extracted, run(nil, "apply", "remover"))
 	}
 }
 

@@ -131,7 +131,7 @@ func TestTypedPatch(t *testing.T) {
 	extracted, err := appsv1.ExtractDeployment(author, "author")
 	check(t, err)
 	if got, want := asJSON(t, extracted), asJSON(t, web()); !equalJSON(got, want) {
-		t.Errorf("ExtractDeployment = %s, want what was applied, %s", got, want)
+		t.Errorf("ExtractDeployment = %s, want the applied configuration, %s", got, want)
 	}
 
 	// The field manager remover unsets fields that have no value, and owns them from then on.

@@ -11,7 +11,8 @@ import (
 
 // vagueProse matches words in comments and messages that stand for a mechanism without naming it. The pattern contains
 // one letter of each word as a character class, so that it does not match its own source.
-var vagueProse = regexp.MustCompile(`(?i)\b(nobod[y]|somebod[y]|anybod[y]|everybod[y]|whoeve[r]|who[m]?|(is|are|was|were|be) tol[d]|tells|has a sa[y]|in vai[n]|hear[s]?|what they ma[y])\b`)
+var vagueProse = regexp.MustCompile(`(?i)\b(nobod[y]|somebod[y]|anybod[y]|everybod[y]|whoeve[r]|who[m]?|(is|are|was|were|be) tol[d]|tells|has a sa[y]|in vai[n]|hear[s]?|what they ma[y]|` +
+	`from which o[n]|as often a[s]|again and agai[n]|say[s]? s[o]|aske[d] of|whateve[r] (its?|the|their)|wha[t] (is|was|are|were|follows|remains|it|they))\b`)
 
 // allowedProse maps files to the vague words in them that are correct, each with a part of its line and the reason.
 var allowedProse = map[string][]allowance{

@@ -134,7 +134,7 @@ func TestNotADefinition(t *testing.T) {
 			t.Fatal(err)
 		}
 		if found, err := Lint(doc); err == nil || !strings.Contains(err.Error(), "expected") {
-			t.Errorf("%s: Lint = %v, %v, want an error that states what was expected", text, found, err)
+			t.Errorf("%s: Lint = %v, %v, want an error with the expected content", text, found, err)
 		}
 	}
 }

@@ -40,7 +40,7 @@
 //	body.go          parts → bodies of applies and patches; path.go, paths in them; directive.go, directives of strategic
 //	                 merge patches; metadata.go, preconditions and managedFields; mediatype.go, encodings
 //	script.go        history → script
-//	known.go         deliberate differences; predicates.go, how they are detected; loosen.go, what is still expected;
+//	known.go         deliberate differences; predicates.go, how they are detected; loosen.go, expectations in spite of them;
 //	                 mask.go, values that servers choose
 //	patchresidue.go  parts of patches that kube-apiserver stores in objects
 //	compare.go       runs a history on both servers
