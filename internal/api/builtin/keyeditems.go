@@ -42,9 +42,28 @@ func (k *keyedItems) find(item document.Value, likely int) int {
 	return -1
 }
 
+// item returns the first item whose keys equal those of item; absent if there is none. It tries the index likely first.
+func (k *keyedItems) item(item document.Value, likely int) document.Value {
+	if k.list.Kind() != document.List {
+		return document.Value{}
+	}
+	if at := k.find(item, likely); at >= 0 {
+		return k.list.At(at)
+	}
+	return document.Value{}
+}
+
+// keyValue returns the value of a key of a list item: if the item omits it, its default.
+func keyValue(key schema.Key, item document.Value) document.Value {
+	if value := item.Get(key.Name); !value.IsAbsent() {
+		return value
+	}
+	return key.Default
+}
+
 func sameKeys(keys []schema.Key, a, b document.Value) bool {
 	for _, key := range keys {
-		if !document.Equal(a.Get(key.Name), b.Get(key.Name)) {
+		if !document.Equal(keyValue(key, a), keyValue(key, b)) {
 			return false
 		}
 	}
@@ -55,7 +74,7 @@ func sameKeys(keys []schema.Key, a, b document.Value) bool {
 func keyText(keys []schema.Key, item document.Value) string {
 	var b strings.Builder
 	for _, key := range keys {
-		value := item.Get(key.Name)
+		value := keyValue(key, item)
 		text := value.JSON()
 		if value.Kind() == document.Number {
 			if f, err := strconv.ParseFloat(text, 64); err == nil { // equal numbers have different spellings

@@ -13,7 +13,7 @@ import (
 
 // TestKeyedItems compares find in long lists, which have an index, with a linear search.
 func TestKeyedItems(t *testing.T) {
-	keys := []schema.Key{{Name: "a"}, {Name: "b"}}
+	keys := []schema.Key{{Name: "a"}, {Name: "b", Default: document.NewString("y")}}
 	random := rand.New(rand.NewPCG(1, 2))
 	values := []string{`"a":1`, `"a":1.0`, `"a":1e0`, `"a":"1"`, `"a":2`, `"a":null`, `"c":1`, `"a":"x"`, `"a":"x","b":"y"`, `"a":"xy"`, `"b":"xy"`, `"a":9007199254740993`, `"a":true`}
 	list := func(n int) document.Value {

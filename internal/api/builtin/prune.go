@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
@@ -136,14 +135,14 @@ func (t *Type) dropPrunedFields(live, merged, config document.Value, topology *s
 
 func (t *Type) dropPrunedItems(live, merged, config document.Value, topology *schema.List) document.Value {
 	var items []document.Value
-	lives := keyedItems{keys: topology.Keys, list: live}
+	lives, sent := keyedItems{keys: topology.Keys, list: live}, keyedItems{keys: topology.Keys, list: config}
 	for i := range merged.Len() {
 		current := merged.At(i)
 		place := lives.find(current, i)
 		if place < 0 || document.Same(live.At(place), current) {
 			continue
 		}
-		rest := t.Elem.DropPruned(live.At(place), current, configItem(topology.Keys, config, current), topology.Item)
+		rest := t.Elem.DropPruned(live.At(place), current, sent.item(current, i), topology.Item)
 		if document.Same(rest, current) {
 			continue
 		}
@@ -159,18 +158,4 @@ func (t *Type) dropPrunedItems(live, merged, config document.Value, topology *sc
 		return merged
 	}
 	return document.NewList(items...)
-}
-
-// configItem returns the item of config, a list in an apply configuration, whose keys equal those of item; an absent value if
-// there is none. A key that the configuration omits equals any value, because it may have a default.
-func configItem(keys []schema.Key, config, item document.Value) document.Value {
-	for _, sent := range config.Items() {
-		if !slices.ContainsFunc(keys, func(key schema.Key) bool {
-			value := sent.Get(key.Name)
-			return !value.IsAbsent() && !document.Equal(value, item.Get(key.Name))
-		}) {
-			return sent
-		}
-	}
-	return document.Value{}
 }

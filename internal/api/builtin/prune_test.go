@@ -1,7 +1,10 @@
 package builtin
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/api"
@@ -96,5 +99,31 @@ func TestDropPruned(t *testing.T) {
 				t.Errorf("DropPruned() = %s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// TestDropPrunedManyItems checks that DropPruned does not search the apply configuration for each of many changed items.
+func TestDropPrunedManyItems(t *testing.T) {
+	topology, _ := api.BuiltinTopology("", "v1", "Pod")
+	pod, _ := Builtin("io.k8s.api.core.v1.Pod")
+	withEnv := func(count int, value string) document.Value {
+		var items []string
+		for i := range count {
+			items = append(items, fmt.Sprintf(`{"name":"e%06d"%s}`, i, value))
+		}
+		doc, err := document.ParseJSON(`{"spec":{"containers":[{"name":"a","env":[` + strings.Join(items, ",") + `]}]}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	const n = 100_000
+	live, merged, config := withEnv(n, `,"value":"1"`), withEnv(n, ""), withEnv(n-1, "")
+	begun := time.Now()
+	if got := pod.DropPruned(live, merged, config, topology); !document.Equal(got, merged) {
+		t.Error("DropPruned() changed the object, want the merged object")
+	}
+	if took := time.Since(begun); took > 30*time.Second {
+		t.Errorf("DropPruned() of %d items took %v, want a duration linear in their number", n, took)
 	}
 }
