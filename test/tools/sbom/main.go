@@ -1,9 +1,10 @@
 // Command sbom prints the software bill of materials of a Go program as CycloneDX JSON: the modules that are linked into it,
 // with versions and checksums, as the Go toolchain recorded them in the program.
 //
-//	sbom PROGRAM >PROGRAM.cdx.json
+//	sbom PROGRAM VERSION >PROGRAM.cdx.json
 //
-// The same program gives the same output.
+// VERSION is the version of the program, which the toolchain records only for programs installed by module path. The same program and
+// version give the same output.
 package main
 
 import (
@@ -28,13 +29,14 @@ func main() {
 }
 
 func run(args []string, out io.Writer) error {
-	if len(args) != 1 {
-		return errors.New("usage: sbom PROGRAM")
+	if len(args) != 2 {
+		return errors.New("usage: sbom PROGRAM VERSION")
 	}
 	info, err := buildinfo.ReadFile(args[0])
 	if err != nil {
 		return err
 	}
+	info.Main.Version = args[1]
 	encoder := cyclonedx.NewBOMEncoder(out, cyclonedx.BOMFileFormatJSON)
 	return encoder.SetPretty(true).Encode(bill(info))
 }
