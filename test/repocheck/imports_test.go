@@ -53,6 +53,7 @@ var layers = []string{
 	"internal/lib/arena",
 	"internal/lib/parallel",
 	"internal/lib/scan",
+	"internal/lib/reload",
 	"internal/lib/testwait",
 }
 
