@@ -1,12 +1,14 @@
 package authn
 
 import (
+	"crypto"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 )
 
@@ -51,7 +53,7 @@ type Authority struct {
 	ca        *pair
 	admin     *pair
 	serving   *serving
-	clientCAs *x509.CertPool
+	clientCAs atomic.Pointer[trust]
 }
 
 // Open loads an authority from its folder. It creates missing certificates and renews those that expire soon.
@@ -75,12 +77,14 @@ func Open(options Options) (*Authority, error) {
 	if a.serving, err = a.openServing(); err != nil {
 		return nil, err
 	}
-	a.clientCAs, err = a.openClientCAs()
-	return a, err
+	return a, a.openClientCAs()
 }
 
 // CA returns the CA certificate of the authority, as PEM.
 func (a *Authority) CA() []byte { return a.ca.certPEM }
+
+// Signer returns the CA certificate of the authority and its key, which sign certificates of clients.
+func (a *Authority) Signer() (*x509.Certificate, crypto.Signer) { return a.ca.certificate, a.ca.signer }
 
 // Admin returns the administrator's certificate and key, as PEM.
 func (a *Authority) Admin() (cert, key []byte) { return a.admin.certPEM, a.admin.keyPEM }
@@ -215,20 +219,27 @@ func (a *Authority) adminTemplate() *x509.Certificate {
 	}
 }
 
-// openClientCAs returns the CA certificates that verify client certificates: the CA certificate of the authority and those of
-// Options.ClientCAFile.
-func (a *Authority) openClientCAs() (*x509.CertPool, error) {
-	pool := x509.NewCertPool()
-	pool.AddCert(a.ca.certificate)
+// openClientCAs sets the CA certificates that verify client certificates.
+func (a *Authority) openClientCAs() error {
 	if a.options.ClientCAFile == "" {
-		return pool, nil
+		return a.ReloadClientCAs(nil)
 	}
 	content, err := os.ReadFile(a.options.ClientCAFile)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the client certificate authorities: %w", err)
+		return fmt.Errorf("cannot read the client certificate authorities: %w", err)
 	}
-	if !pool.AppendCertsFromPEM(content) {
-		return nil, fmt.Errorf("%s: the file must contain certificates as PEM (BEGIN CERTIFICATE)", a.options.ClientCAFile)
+	return a.ReloadClientCAs(content)
+}
+
+// ReloadClientCAs replaces the CA certificates of Options.ClientCAFile by those of content. Connections whose client certificate is
+// not verified by the new ones lose their authentication with the next request. The CA certificate of the authority stays. If content
+// is not nil and contains no certificate, nothing is changed.
+func (a *Authority) ReloadClientCAs(content []byte) error {
+	pool := x509.NewCertPool()
+	pool.AddCert(a.ca.certificate)
+	if content != nil && !pool.AppendCertsFromPEM(content) {
+		return fmt.Errorf("%s: the file must contain certificates as PEM (BEGIN CERTIFICATE)", a.options.ClientCAFile)
 	}
-	return pool, nil
+	a.clientCAs.Store(&trust{roots: pool})
+	return nil
 }

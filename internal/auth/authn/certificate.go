@@ -27,8 +27,14 @@ const maxVerified = 4096
 // longer than most requests, and a connection carries many requests. The zero value and nil accept no certificate. It is safe
 // for concurrent use.
 type Certificates struct {
+	trusted *atomic.Pointer[trust]
+	now     func() time.Time
+}
+
+// trust is a set of CA certificates with the certificates that were verified by it. It is replaced as a whole when the CA certificates
+// are reloaded, so that no verification by a removed CA remains.
+type trust struct {
 	roots *x509.CertPool
-	now   func() time.Time
 	// cache maps *x509.Certificate to *verification. The keys retain the certificates in memory, so no other certificate can be
 	// allocated at the address of a cached certificate.
 	cache sync.Map
@@ -42,9 +48,9 @@ type verification struct {
 }
 
 // Certificates returns an authenticator that accepts client certificates signed by the authority or by a CA of
-// Options.ClientCAFile.
+// Options.ClientCAFile, also after ReloadClientCAs.
 func (a *Authority) Certificates() *Certificates {
-	return &Certificates{roots: a.clientCAs, now: a.options.Now}
+	return &Certificates{trusted: &a.clientCAs, now: a.options.Now}
 }
 
 // AuthenticateRequest implements authenticator.Request. It returns false and no error for a connection without a client
@@ -55,26 +61,26 @@ func (c *Certificates) AuthenticateRequest(r *http.Request) (*authenticator.Resp
 }
 
 func (c *Certificates) authenticate(connection *tls.ConnectionState) (*authenticator.Response, error) {
-	if c == nil || c.roots == nil || connection == nil || len(connection.PeerCertificates) == 0 {
+	if c == nil || c.trusted == nil || connection == nil || len(connection.PeerCertificates) == 0 {
 		return nil, nil
 	}
 	leaf := connection.PeerCertificates[0]
-	now := c.now()
-	if cached, ok := c.cache.Load(leaf); ok {
+	trusted, now := c.trusted.Load(), c.now()
+	if cached, ok := trusted.cache.Load(leaf); ok {
 		if v := cached.(*verification); now.After(v.since) && now.Before(v.until) {
 			return v.response, nil
 		}
 	}
-	v, err := c.verify(connection.PeerCertificates, now)
+	v, err := trusted.verify(connection.PeerCertificates, now)
 	if err != nil {
 		return nil, fmt.Errorf("client certificate with serial number %v: %w", leaf.SerialNumber, err)
 	}
-	c.add(leaf, v)
+	trusted.add(leaf, v)
 	return v.response, nil
 }
 
 // add caches a verified certificate. A full cache is cleared, which is rare, because only valid certificates are cached.
-func (c *Certificates) add(leaf *x509.Certificate, v *verification) {
+func (c *trust) add(leaf *x509.Certificate, v *verification) {
 	if c.count.Load() >= maxVerified {
 		c.cache.Clear()
 		c.count.Store(0)
@@ -85,7 +91,7 @@ func (c *Certificates) add(leaf *x509.Certificate, v *verification) {
 }
 
 // verify verifies the certificate chain that a client has sent, leaf first.
-func (c *Certificates) verify(peer []*x509.Certificate, now time.Time) (*verification, error) {
+func (c *trust) verify(peer []*x509.Certificate, now time.Time) (*verification, error) {
 	options := x509.VerifyOptions{Roots: c.roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
 	if len(peer) > 1 {
 		options.Intermediates = x509.NewCertPool()

@@ -34,8 +34,8 @@ func (a *Authority) Kubeconfig(server string) ([]byte, error) {
 // ServingCA returns the certificates, as PEM, with which clients verify the server: the serving certificate itself if
 // Options.CertFile is set, otherwise the CA certificate of the authority.
 func (a *Authority) ServingCA() []byte {
-	if a.serving.configured != nil {
-		return a.serving.configured
+	if configured := a.serving.configured.Load(); configured != nil {
+		return *configured
 	}
 	return a.CA()
 }
@@ -43,7 +43,7 @@ func (a *Authority) ServingCA() []byte {
 // ServerName returns the tls-server-name for clients if the serving certificate does not contain the host of the server URL;
 // "" if it contains the host.
 func (a *Authority) ServerName(server string) string {
-	if a.serving.configured == nil {
+	if a.serving.configured.Load() == nil {
 		return ""
 	}
 	return serverName(a.serving.current.Load().Leaf, server)

@@ -187,10 +187,7 @@ func TestAuthenticateRequest(t *testing.T) {
 	other := open(t, Options{Folder: t.TempDir()})
 	a := open(t, Options{ClientCAFile: other.path(caCertFile)})
 	stranger := open(t, Options{})
-	tokens, err := parseTokens(strings.NewReader("secret-1,alice,u1,\"dev,ops\"\nsecret-2,bob,u2\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokens := staticTokens(t, "secret-1,alice,u1,\"dev,ops\"\nsecret-2,bob,u2\n")
 	address := serve(t, a, tokens)
 	for _, test := range []struct {
 		name        string
@@ -226,6 +223,16 @@ func TestAuthenticateRequest(t *testing.T) {
 			}
 		})
 	}
+}
+
+// staticTokens returns the tokens of the content of a token file.
+func staticTokens(t testing.TB, content string) *Tokens {
+	t.Helper()
+	tokens := &Tokens{}
+	if err := tokens.Reload("tokens.csv", []byte(content)); err != nil {
+		t.Fatal(err)
+	}
+	return tokens
 }
 
 // issue creates a client certificate signed by the authority, for a user name and groups.
@@ -313,9 +320,9 @@ func TestCertificateCacheIsBounded(t *testing.T) {
 		}
 	}
 	count := 0
-	certificates.cache.Range(func(any, any) bool { count++; return true })
-	if count > maxVerified || int64(count) != certificates.count.Load() {
-		t.Errorf("the cache contains %d certificates, count = %d; want equal numbers of at most %d", count, certificates.count.Load(), maxVerified)
+	certificates.trusted.Load().cache.Range(func(any, any) bool { count++; return true })
+	if count > maxVerified || int64(count) != certificates.trusted.Load().count.Load() {
+		t.Errorf("the cache contains %d certificates, count = %d; want equal numbers of at most %d", count, certificates.trusted.Load().count.Load(), maxVerified)
 	}
 }
 
@@ -341,7 +348,7 @@ func TestIntermediateCertificate(t *testing.T) {
 	if err != nil || user.GetName() != "dora" {
 		t.Fatalf("user = %v, error %v, want dora", user, err)
 	}
-	if v, _ := certificates.cache.Load(leaf); v.(*verification).until.After(middle.certificate.NotAfter) {
+	if v, _ := certificates.trusted.Load().cache.Load(leaf); v.(*verification).until.After(middle.certificate.NotAfter) {
 		t.Error("the cache entry is valid longer than the intermediate certificate, want at most as long")
 	}
 }
@@ -384,10 +391,7 @@ func TestAuthenticationErrorHasNoToken(t *testing.T) {
 
 func BenchmarkAuthenticate(b *testing.B) {
 	a := open(b, Options{})
-	tokens, err := parseTokens(strings.NewReader("0123456789abcdef0123456789abcdef,alice,u1,\"dev,ops\"\n"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	tokens := staticTokens(b, "0123456789abcdef0123456789abcdef,alice,u1,\"dev,ops\"\n")
 	authenticator := NewAuthenticator(AuthenticatorOptions{Certificates: a.Certificates(), Tokens: tokens})
 	b.Run("certificate", func(b *testing.B) {
 		request := httptest.NewRequest(http.MethodGet, "/", nil)

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -21,9 +22,10 @@ const renewalRetry = time.Hour
 
 // serving is the serving certificate, which is renewed while the server runs. It is safe for concurrent use.
 type serving struct {
-	a          *Authority
-	current    atomic.Pointer[tls.Certificate]
-	configured []byte // configured is the certificate of Options.CertFile, as PEM; nil if the authority has signed the serving certificate
+	a       *Authority
+	current atomic.Pointer[tls.Certificate]
+	// configured is the certificate of Options.CertFile, as PEM; nil if the authority has signed the serving certificate.
+	configured atomic.Pointer[[]byte]
 
 	mu   sync.Mutex // mu is held during a renewal
 	next time.Time  // next is the earliest time of the next renewal attempt; guarded by mu
@@ -47,13 +49,26 @@ func (s *serving) load(certFile, keyFile string) error {
 	if certFile == "" || keyFile == "" {
 		return fmt.Errorf("expected a certificate file and a key file, received certificate file %q and key file %q; set both or none", certFile, keyFile)
 	}
-	configured, err := tls.LoadX509KeyPair(certFile, keyFile)
-	if err != nil {
+	cert, certErr := os.ReadFile(certFile)
+	key, keyErr := os.ReadFile(keyFile)
+	if err := errors.Join(certErr, keyErr); err != nil {
 		return fmt.Errorf("cannot use the certificate %s with the key %s: %w", certFile, keyFile, err)
 	}
-	if s.configured, err = os.ReadFile(certFile); err != nil {
-		return err
+	return s.a.reloadServing(s, cert, key)
+}
+
+// ReloadServing replaces the serving certificate of Options.CertFile and its key, for connections from now on. If they do not belong
+// together, nothing is changed.
+func (a *Authority) ReloadServing(cert, key []byte) error {
+	return a.reloadServing(a.serving, cert, key)
+}
+
+func (a *Authority) reloadServing(s *serving, cert, key []byte) error {
+	configured, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return fmt.Errorf("cannot use the certificate %s with the key %s: %w", a.options.CertFile, a.options.KeyFile, err)
 	}
+	s.configured.Store(&cert)
 	s.current.Store(&configured)
 	return nil
 }
@@ -62,7 +77,7 @@ func (s *serving) load(certFile, keyFile string) error {
 // of the server.
 func (s *serving) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	current := s.current.Load()
-	if s.configured == nil && s.needsRenewal(current) {
+	if s.configured.Load() == nil && s.needsRenewal(current) {
 		s.renew()
 		current = s.current.Load()
 	}
@@ -145,12 +160,27 @@ func appendLocalHosts(names []string, addresses []net.IP) ([]string, []net.IP) {
 
 // TLS returns the TLS configuration of the server. Client certificates are requested during the handshake and verified when a
 // request is authenticated, so that an invalid certificate results in a 401 instead of a failed handshake.
+//
+// Clients that have several certificates choose one by the CA certificates that the server sends, which are those of the last reload.
 func (a *Authority) TLS() *tls.Config {
-	return &tls.Config{
+	config := &tls.Config{
 		MinVersion:     tls.VersionTLS12,
 		NextProtos:     []string{"h2", "http/1.1"},
 		ClientAuth:     tls.RequestClientCert,
-		ClientCAs:      a.clientCAs,
+		ClientCAs:      a.clientCAs.Load().roots,
 		GetCertificate: a.serving.certificate,
 	}
+	var current atomic.Pointer[tls.Config] // keeps session tickets of connections valid while the CA certificates are the same
+	current.Store(config)
+	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		roots, now := a.clientCAs.Load().roots, current.Load()
+		if now.ClientCAs == roots {
+			return now, nil
+		}
+		changed := now.Clone()
+		changed.ClientCAs, changed.GetConfigForClient = roots, nil
+		current.Store(changed)
+		return changed, nil
+	}
+	return config
 }
