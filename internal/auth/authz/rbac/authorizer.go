@@ -43,17 +43,17 @@ func New(ctx context.Context, c *watchcache.Cache, log *slog.Logger) (a *Authori
 // Close stops following the watch cache.
 func (a *Authorizer) Close() { a.follower.Close() }
 
-// Union returns an authorizer that calls the given authorizers in order, then RBAC. The first authorizer that allows or denies
+// Union returns an authorizer that calls the given authorizers in order, then last. The first authorizer that allows or denies
 // a request decides. Members of system:masters are always allowed, so that administrators can repair a faulty configuration.
-func (a *Authorizer) Union(authorizers ...authorizer.Authorizer) authorizer.Authorizer {
+func Union(last authorizer.Authorizer, authorizers ...authorizer.Authorizer) authorizer.Authorizer {
 	if len(authorizers) == 0 {
-		return a
+		return last
 	}
 	all := []union.NamedAuthorizer{{AuthorizerName: authn.MastersGroup, Authorizer: authorizer.AuthorizerFunc(allowMasters)}}
 	for i, extension := range authorizers {
 		all = append(all, union.NamedAuthorizer{AuthorizerName: fmt.Sprintf("extension %d", i+1), Authorizer: extension})
 	}
-	combined, err := union.New(append(all, union.NamedAuthorizer{AuthorizerName: "RBAC", Authorizer: a})...)
+	combined, err := union.New(append(all, union.NamedAuthorizer{AuthorizerName: "configured", Authorizer: last})...)
 	if err != nil {
 		panic(err) // cannot happen: New fails only for duplicate names
 	}
@@ -105,9 +105,9 @@ func (a *Authorizer) Allowed(at *Attributes) (allowed bool, reason string) {
 	return false, ""
 }
 
-// RulesFor returns the rules that a user has in a namespace. The error names the roles that do not exist although bindings
+// PolicyRules returns the rules that a user has in a namespace. The error names the roles that do not exist although bindings
 // of the user refer to them; all other rules are returned nevertheless.
-func (a *Authorizer) RulesFor(u user.Info, namespace string) ([]rbacv1.PolicyRule, error) {
+func (a *Authorizer) PolicyRules(u user.Info, namespace string) ([]rbacv1.PolicyRule, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	var rules []rbacv1.PolicyRule
@@ -117,6 +117,20 @@ func (a *Authorizer) RulesFor(u user.Info, namespace string) ([]rbacv1.PolicyRul
 		}
 	}
 	return rules, a.index.missingRoles(u, namespace)
+}
+
+// RulesFor implements authorizer.RuleResolver with PolicyRules.
+func (a *Authorizer) RulesFor(_ context.Context, u user.Info, namespace string) (resources []authorizer.ResourceRuleInfo, paths []authorizer.NonResourceRuleInfo, isIncomplete bool, err error) {
+	rules, err := a.PolicyRules(u, namespace)
+	for _, rule := range rules {
+		if len(rule.Resources) > 0 {
+			resources = append(resources, &authorizer.DefaultResourceRuleInfo{Verbs: rule.Verbs, APIGroups: rule.APIGroups, Resources: rule.Resources, ResourceNames: rule.ResourceNames})
+		}
+		if len(rule.NonResourceURLs) > 0 {
+			paths = append(paths, &authorizer.DefaultNonResourceRuleInfo{Verbs: rule.Verbs, NonResourceURLs: rule.NonResourceURLs})
+		}
+	}
+	return resources, paths, false, err
 }
 
 // missingRoles returns an error that names the roles which do not exist although bindings of a user refer to them; nil if

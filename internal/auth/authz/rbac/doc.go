@@ -33,7 +33,7 @@
 //	rule.go         whether a rule allows a request, and whether it covers another rule
 //	object.go       decoding of the four kinds
 //	index.go        roles and bindings by subject; aggregation.go and aggregator.go, aggregated ClusterRoles
-//	authorizer.go   Authorize, RulesFor, Sync
+//	authorizer.go   Authorize, PolicyRules, Sync
 //	update.go       updates of the index
 //	escalation.go   privilege escalation by writes of roles and bindings
 //	impersonate.go  impersonation

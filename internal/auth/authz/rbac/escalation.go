@@ -148,7 +148,7 @@ func (a *Authorizer) checkHeld(u user.Info, namespace string, rules []rbacv1.Pol
 	if n := countPermissions(rules); n > maxPermissions {
 		return fmt.Errorf("user %q: expected rules with at most %[3]d permissions in total, received %.0[2]f; use several roles", u.GetName(), n, maxPermissions)
 	}
-	held, missingErr := a.RulesFor(u, namespace)
+	held, missingErr := a.PolicyRules(u, namespace)
 	missingRules := missing(held, rules)
 	if len(missingRules) == 0 {
 		return nil

@@ -160,9 +160,9 @@ func TestModel(t *testing.T) {
 				t.Fatalf("after %d changes, request %+v by %+v: allowed = %v (%s), want %v", i, q, q.User, got, reason, want)
 			}
 			count[want]++
-			rules, _ := w.RulesFor(q.User, q.Namespace)
+			rules, _ := w.PolicyRules(q.User, q.Namespace)
 			if lacks := missing(rules, m.rules(q.User, q.Namespace)); len(lacks) > 0 {
-				t.Fatalf("after %d changes: RulesFor(%s) lacks %v, want all rules of the model", i, q.User.GetName(), lacks)
+				t.Fatalf("after %d changes: PolicyRules(%s) lacks %v, want all rules of the model", i, q.User.GetName(), lacks)
 			}
 		}
 	}

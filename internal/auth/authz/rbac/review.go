@@ -10,7 +10,6 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,13 +24,13 @@ import (
 type Reviewer struct {
 	// Authorizer decides SubjectAccessReviews, LocalSubjectAccessReviews and SelfSubjectAccessReviews.
 	Authorizer authorizer.Authorizer
-	// RBAC resolves the rules for SelfSubjectRulesReviews.
-	RBAC *Authorizer
-	// OtherAuthorizers are the authorizers besides RBAC. SelfSubjectRulesReviews include the rules of authorizers that implement
-	// authorizer.RuleResolver, and are marked as incomplete if an authorizer does not.
-	OtherAuthorizers []authorizer.Authorizer
-	// Tokens authenticates the tokens of TokenReviews; if it is nil, no token is valid.
-	Tokens authenticator.Token
+	// Rules are the authorizers whose rules SelfSubjectRulesReviews include. The reviews are marked as incomplete if an authorizer
+	// does not implement authorizer.RuleResolver.
+	Rules []authorizer.Authorizer
+	// Tokens authenticates the tokens of TokenReviews; if it is nil, no token is valid. Audiences are the audiences of TokenReviews
+	// that request none.
+	Tokens    authenticator.Token
+	Audiences authenticator.Audiences
 }
 
 // reviewRequest is a review in JSON, and the user that created it.
@@ -159,11 +158,12 @@ func (r *Reviewer) selfRules(q *reviewRequest) (runtime.Object, error) {
 	if review.Spec.Namespace == "" {
 		return nil, apierrors.NewBadRequest("no namespace on request")
 	}
-	rules, err := r.RBAC.RulesFor(q.user, review.Spec.Namespace)
-	answer := authorizationv1.SelfSubjectRulesReview{Status: rulesStatus(rules)}
-	errs := []error{err}
-	for _, other := range r.OtherAuthorizers {
-		errs = append(errs, addRules(q.ctx, &answer.Status, other, q.user, review.Spec.Namespace))
+	answer := authorizationv1.SelfSubjectRulesReview{Status: authorizationv1.SubjectRulesReviewStatus{
+		ResourceRules: []authorizationv1.ResourceRule{}, NonResourceRules: []authorizationv1.NonResourceRule{},
+	}}
+	var errs []error
+	for _, source := range r.Rules {
+		errs = append(errs, addRules(q.ctx, &answer.Status, source, q.user, review.Spec.Namespace))
 	}
 	if err := errors.Join(errs...); err != nil {
 		answer.Status.EvaluationError = err.Error()
@@ -171,26 +171,7 @@ func (r *Reviewer) selfRules(q *reviewRequest) (runtime.Object, error) {
 	return &answer, nil
 }
 
-func rulesStatus(rules []rbacv1.PolicyRule) authorizationv1.SubjectRulesReviewStatus {
-	status := authorizationv1.SubjectRulesReviewStatus{
-		ResourceRules: []authorizationv1.ResourceRule{}, NonResourceRules: []authorizationv1.NonResourceRule{},
-	}
-	for _, rule := range rules {
-		if len(rule.Resources) > 0 {
-			status.ResourceRules = append(status.ResourceRules, authorizationv1.ResourceRule{
-				Verbs: rule.Verbs, APIGroups: rule.APIGroups, Resources: rule.Resources, ResourceNames: rule.ResourceNames,
-			})
-		}
-		if len(rule.NonResourceURLs) > 0 {
-			status.NonResourceRules = append(status.NonResourceRules, authorizationv1.NonResourceRule{
-				Verbs: rule.Verbs, NonResourceURLs: rule.NonResourceURLs,
-			})
-		}
-	}
-	return status
-}
-
-// addRules adds the rules of source, an authorizer other than RBAC, to the status. If source cannot list its rules, the status
+// addRules adds the rules of source to the status. If source cannot list its rules, the status
 // is marked as incomplete.
 func addRules(ctx context.Context, status *authorizationv1.SubjectRulesReviewStatus, source authorizer.Authorizer, u user.Info, namespace string) error {
 	resolver, ok := source.(authorizer.RuleResolver)
@@ -237,10 +218,20 @@ func (r *Reviewer) token(q *reviewRequest) (runtime.Object, error) {
 	if r.Tokens == nil {
 		return &review, nil
 	}
-	response, ok, err := r.Tokens.AuthenticateToken(q.ctx, review.Spec.Token)
+	requested := authenticator.Audiences(review.Spec.Audiences)
+	if len(requested) == 0 {
+		requested = r.Audiences
+	}
+	ctx := q.ctx
+	if len(requested) > 0 {
+		ctx = authenticator.WithAudiences(ctx, requested)
+	}
+	response, ok, err := r.Tokens.AuthenticateToken(ctx, review.Spec.Token)
 	switch {
+	case ok && err == nil && len(requested) > 0 && len(requested.Intersect(response.Audiences)) == 0:
+		return nil, apierrors.NewInternalError(errors.New("error validating audiences"))
 	case ok && err == nil:
-		review.Status.Authenticated, review.Status.User = true, userInfo(response.User)
+		review.Status.Authenticated, review.Status.User, review.Status.Audiences = true, userInfo(response.User), response.Audiences
 	case err != nil:
 		review.Status.Error = err.Error()
 	default:

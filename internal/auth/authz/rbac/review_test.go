@@ -12,6 +12,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
@@ -30,7 +31,7 @@ func reviewer(t *testing.T) *Reviewer {
 		}
 		return nil, false, errors.New("not known")
 	})
-	return &Reviewer{Authorizer: w.Authorizer, RBAC: w.Authorizer, Tokens: tokens}
+	return &Reviewer{Authorizer: w.Authorizer, Rules: []authorizer.Authorizer{w.Authorizer}, Tokens: tokens}
 }
 
 func TestAccessReviews(t *testing.T) {
