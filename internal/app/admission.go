@@ -9,6 +9,8 @@ import (
 
 	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/admission/plugin/certificateapproval"
+	"github.com/cadastre/cadastre/internal/admission/plugin/certificatesigning"
+	"github.com/cadastre/cadastre/internal/admission/plugin/certificatesubjectrestriction"
 	"github.com/cadastre/cadastre/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/cadastre/cadastre/internal/admission/plugin/deviceaccess"
 	"github.com/cadastre/cadastre/internal/admission/plugin/limitranger"
@@ -41,6 +43,8 @@ func plugins(roles *rbac.Authorizer, authorizes authorizer.Authorizer, extension
 		&rbacescalation.Plugin{RBAC: roles, Authorizer: authorizes},
 		persistentvolumeclaimresize.Plugin{},
 		&certificateapproval.Plugin{Authorizer: authorizes},
+		&certificatesigning.Plugin{Authorizer: authorizes},
+		certificatesubjectrestriction.Plugin{},
 		&podcertificatesigning.Plugin{Authorizer: authorizes},
 		nodedeclaredfeaturevalidator.Plugin{},
 		podresizevalidator.Plugin{},

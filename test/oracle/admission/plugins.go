@@ -18,6 +18,8 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
 	upstreamapproval "k8s.io/kubernetes/plugin/pkg/admission/certificates/approval"
+	upstreamsigning "k8s.io/kubernetes/plugin/pkg/admission/certificates/signing"
+	"k8s.io/kubernetes/plugin/pkg/admission/certificates/subjectrestriction"
 	upstreamtolerations "k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
 	upstreamlimits "k8s.io/kubernetes/plugin/pkg/admission/limitranger"
 	"k8s.io/kubernetes/plugin/pkg/admission/nodedeclaredfeatures"
@@ -29,6 +31,8 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/admission/admissiontest"
 	"github.com/cadastre/cadastre/internal/admission/plugin/certificateapproval"
+	"github.com/cadastre/cadastre/internal/admission/plugin/certificatesigning"
+	"github.com/cadastre/cadastre/internal/admission/plugin/certificatesubjectrestriction"
 	"github.com/cadastre/cadastre/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/cadastre/cadastre/internal/admission/plugin/limitranger"
 	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
@@ -58,6 +62,8 @@ var pairs = []pair{
 	{"priority", priority.Plugin{}, func() (upstream.Interface, error) { return upstreampriority.NewPlugin(), nil }, randomPriority, 40},
 	{"defaulttolerationseconds", defaulttolerationseconds.Plugin{}, newTolerations, randomTolerations, 20},
 	{"certificateapproval", &certificateapproval.Plugin{Authorizer: admissiontest.Signers}, newApproval, nil, 0},
+	{"certificatesigning", &certificatesigning.Plugin{Authorizer: admissiontest.Signers}, newSigning, nil, 0},
+	{"certificatesubjectrestriction", certificatesubjectrestriction.Plugin{}, func() (upstream.Interface, error) { return subjectrestriction.NewPlugin(), nil }, nil, 0},
 	{"nodedeclaredfeaturevalidator", nodedeclaredfeaturevalidator.Plugin{}, func() (upstream.Interface, error) { return nodedeclaredfeatures.NewPlugin() }, nil, 0},
 	{"podresizevalidator", podresizevalidator.Plugin{}, func() (upstream.Interface, error) { return podresize.NewPlugin() }, nil, 0},
 	{"persistentvolumeclaimresize", persistentvolumeclaimresize.Plugin{}, newResize, randomResize, 30},
@@ -75,6 +81,12 @@ func newTolerations() (upstream.Interface, error) {
 
 func newApproval() (upstream.Interface, error) {
 	plugin := upstreamapproval.NewPlugin()
+	plugin.SetUnconditionalAuthorizer(admissiontest.Signers)
+	return plugin, nil
+}
+
+func newSigning() (upstream.Interface, error) {
+	plugin := upstreamsigning.NewPlugin()
 	plugin.SetUnconditionalAuthorizer(admissiontest.Signers)
 	return plugin, nil
 }
