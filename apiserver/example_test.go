@@ -71,7 +71,7 @@ func Example() {
 }
 
 // The example extends a server with an authenticator, an authorizer and an HTTP handler: users authenticate with the header
-// X-User, and every user may read /whoami.
+// X-User, and every user, also the anonymous one, may read /whoami.
 func Example_extensions() {
 	header := authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
 		name := r.Header.Get("X-User")
@@ -132,7 +132,7 @@ func Example_extensions() {
 	fmt.Println("stopped:", <-stopped)
 	// Output:
 	// /whoami as "ann": ann in system:authenticated
-	// /whoami as "": 401
+	// /whoami as "": system:anonymous in system:unauthenticated
 	// /api/v1/namespaces as "ann": 403
 	// stopped: <nil>
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/cadastre/cadastre/apiserver/admission"
 	"github.com/cadastre/cadastre/internal/app"
 	"github.com/cadastre/cadastre/internal/audit"
+	"github.com/cadastre/cadastre/internal/auth/authnconfig"
+	"github.com/cadastre/cadastre/internal/auth/authzconfig"
 	"github.com/cadastre/cadastre/internal/server"
 	"github.com/cadastre/cadastre/internal/storage/backup"
 )
@@ -56,7 +58,7 @@ type Options struct {
 	// accepts it, the server responds with 401.
 	TokenAuthenticators []authenticator.Token
 	Authenticators      []authenticator.Request
-	// Authorizers are called in order before RBAC, up to the first that allows or denies the request. Members of the group
+	// Authorizers are called in order before those of Authorization, up to the first that allows or denies the request. Members of the group
 	// system:masters are always allowed.
 	Authorizers []authorizer.Authorizer
 	// Handlers serve additional paths, by path prefix: the key "/info" serves /info and all paths below /info/. They run
@@ -64,6 +66,15 @@ type Options struct {
 	// method in lower case. They count towards Limits. k8s.io/apiserver/pkg/endpoints/request.UserFrom returns the user of
 	// the request. When the server stops, it waits for running handlers, up to ShutdownTimeout.
 	Handlers map[string]http.Handler
+
+	// Authentication configures JSON web tokens of OpenID Connect issuers, a webhook for tokens, and anonymous requests. With the
+	// zero value, requests without credentials have the user system:anonymous, as in Kubernetes.
+	Authentication AuthenticationOptions
+	// Signing configures the signing of approved CertificateSigningRequests for the signers kubernetes.io/kube-apiserver-client and
+	// kubernetes.io/kube-apiserver-client-kubelet. With the zero value, the server's own certificate authority signs.
+	Signing SigningOptions
+	// Authorization configures the authorizers that are called after Authorizers; with the zero value it is RBAC alone.
+	Authorization AuthorizationOptions
 
 	// Audit configures the audit log; with the zero value there is none.
 	Audit AuditOptions
@@ -106,6 +117,24 @@ type TLS struct {
 	// ClientCAFile is a PEM file of certificate authorities for client certificates, in addition to the server's own.
 	ClientCAFile string
 }
+
+// AuthenticationOptions configures authentication, with the flags of kube-apiserver. [DefaultAuthenticationOptions] returns the defaults.
+type AuthenticationOptions = authnconfig.Options
+
+// DefaultAuthenticationOptions returns the defaults of kube-apiserver's flags.
+func DefaultAuthenticationOptions() AuthenticationOptions { return authnconfig.Defaults() }
+
+// AuthorizationOptions configures authorization, with the flags of kube-apiserver. [DefaultAuthorizationOptions] returns the defaults.
+type AuthorizationOptions = authzconfig.Options
+
+// AuthorizationModes lists the values of AuthorizationOptions.Modes.
+var AuthorizationModes = authzconfig.Modes
+
+// DefaultAuthorizationOptions returns the defaults of kube-apiserver's flags, except that requests are authorized by RBAC.
+func DefaultAuthorizationOptions() AuthorizationOptions { return authzconfig.Defaults() }
+
+// SigningOptions configures the signing of approved CertificateSigningRequests of clients.
+type SigningOptions = app.Signing
 
 // AuditOptions configures the audit log, with the flags of kube-apiserver; AuditDelivery is its part for each backend.
 // [DefaultAuditOptions] returns the defaults, to which a policy and a file or a webhook must be added.
@@ -181,7 +210,7 @@ const (
 
 // config returns the configuration of the server, or an error if the options are invalid.
 func (o Options) config() (app.Config, error) {
-	for _, check := range []func() error{o.checkListener, o.checkEtcd, o.checkDurations, o.checkGates, o.checkExtensions, o.checkAudit} {
+	for _, check := range []func() error{o.checkListener, o.checkEtcd, o.checkDurations, o.checkGates, o.checkExtensions, o.checkAudit, o.checkAuthentication} {
 		if err := check(); err != nil {
 			return app.Config{}, err
 		}
@@ -196,6 +225,7 @@ func (o Options) config() (app.Config, error) {
 		EncryptionConfigFile: o.Storage.EncryptionConfigFile, ReloadEncryptionConfig: o.Storage.ReloadEncryptionConfig,
 		Address: o.Address, Listener: o.Listener, InProcess: o.InProcess,
 		TokenFile: o.TokenFile, ClientCAFile: o.TLS.ClientCAFile, CertFile: o.TLS.CertFile, KeyFile: o.TLS.KeyFile,
+		Authentication: o.Authentication, Authorization: o.Authorization, Signing: o.Signing,
 		Unset: o.isEnabled(UnsettingFields), Drop: o.isEnabled(ManagedFieldsOptOut),
 		WithoutControllers: o.DisableControllers, EventTTL: max(0, o.EventTTL), PaceGC: o.TuneGC, Profiling: o.Profiling, TracingConfigFile: o.TracingConfigFile, GracefulStop: o.ShutdownDelay > 0,
 		Limits:           server.Limits{RequestTimeout: o.Limits.RequestTimeout, MaxBodyBytes: o.Limits.MaxBodyBytes, MemoryBudget: o.Limits.MemoryBudget},
@@ -263,6 +293,20 @@ func (o Options) checkDurations() error {
 func (o Options) checkAudit() error {
 	if err := o.Audit.Check(); err != nil {
 		return fmt.Errorf("apiserver: Options.Audit: %w", err)
+	}
+	return nil
+}
+
+// checkAuthentication returns an error if Authentication or Authorization is invalid, or Signing incomplete.
+func (o Options) checkAuthentication() error {
+	if err := o.Authentication.Check(); err != nil {
+		return fmt.Errorf("apiserver: Options.Authentication: %w", err)
+	}
+	if (o.Signing.CertFile == "") != (o.Signing.KeyFile == "") {
+		return fmt.Errorf("apiserver: Options.Signing: expected CertFile and KeyFile, received CertFile %q and KeyFile %q; set both or none", o.Signing.CertFile, o.Signing.KeyFile)
+	}
+	if err := o.Authorization.Check(); err != nil {
+		return fmt.Errorf("apiserver: Options.Authorization: %w", err)
 	}
 	return nil
 }

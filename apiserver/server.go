@@ -166,6 +166,14 @@ func (s *Server) WriteKubeconfig(file string) error {
 	return running.Authority.WriteKubeconfig(file, running.URL())
 }
 
+// Reload loads the configuration files again, also those that have not changed: tokens, certificates, and the files of Authentication.
+// The server also observes the files. Reload does not wait for the result, which is logged; it has no effect before the server is ready.
+func (s *Server) Reload() {
+	if running := s.readyServer(); running != nil {
+		running.Reload()
+	}
+}
+
 // readyServer returns the running server, nil before it is ready.
 func (s *Server) readyServer() *app.Server {
 	select {

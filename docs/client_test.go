@@ -44,12 +44,6 @@ func clientOf(t *testing.T, config *rest.Config) *http.Client {
 	return client
 }
 
-// anonymous returns a client of the same server without credentials.
-func (c *client) anonymous() *client {
-	config := rest.AnonymousClientConfig(c.config)
-	return &client{c.t, config, clientOf(c.t, config)}
-}
-
 // answer is the status code and body of a response.
 type answer struct {
 	t    *testing.T

@@ -22,10 +22,14 @@ import (
 	"github.com/cadastre/cadastre/internal/api/crd"
 	"github.com/cadastre/cadastre/internal/audit"
 	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/auth/authnconfig"
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
+	"github.com/cadastre/cadastre/internal/auth/authzconfig"
+	"github.com/cadastre/cadastre/internal/controllers/certificates"
 	crdcontroller "github.com/cadastre/cadastre/internal/controllers/crd"
 	"github.com/cadastre/cadastre/internal/controllers/managedfields"
 	"github.com/cadastre/cadastre/internal/discovery"
+	"github.com/cadastre/cadastre/internal/lib/reload"
 	"github.com/cadastre/cadastre/internal/metrics"
 	"github.com/cadastre/cadastre/internal/registry"
 	"github.com/cadastre/cadastre/internal/registry/priorityclass"
@@ -71,6 +75,12 @@ type Config struct {
 	// certificate. If TokenFile is "", there are no static tokens. If the others are "", the server uses certificates of its own
 	// certificate authority.
 	TokenFile, ClientCAFile, CertFile, KeyFile string
+	// Authentication configures JSON web tokens, the webhook for tokens, and anonymous requests.
+	Authentication authnconfig.Options
+	// Signing configures the signing of CertificateSigningRequests.
+	Signing Signing
+	// Authorization configures the authorizers that are called after Authorizers.
+	Authorization authzconfig.Options
 	// Unset enables unset markers (KEP-5051); Drop enables responses without managedFields (KEP-5958).
 	Unset, Drop bool
 	// WithoutControllers disables garbage collection, namespace deletion and the expiry of events.
@@ -96,7 +106,7 @@ type Config struct {
 	// Authenticators and TokenAuthenticators are called after client certificates and static tokens were checked.
 	Authenticators      []authenticator.Request
 	TokenAuthenticators []authenticator.Token
-	// Authorizers are called before RBAC.
+	// Authorizers are called before those of Authorization.
 	Authorizers []authorizer.Authorizer
 	// Handlers serve additional paths. The keys are path prefixes without a trailing slash.
 	Handlers map[string]http.Handler
@@ -119,12 +129,17 @@ type Server struct {
 	space func() pebble.Space
 	cache *watchcache.Cache
 	rbac  *rbac.Authorizer
+	// files are the configuration files that are loaded again when they change; stopFiles cancels lifecycle, which ends that
+	// and the background work of authenticators and authorizers.
+	files     *reload.Reloader
+	lifecycle context.Context
+	stopFiles context.CancelFunc
 	// audit is nil if there is no audit log.
 	audit *audit.Auditor
 	// tracing is nil if requests are not traced.
 	tracing *tracing.Provider
-	// authorizer combines the configured authorizers and RBAC.
-	authorizer authorizer.Authorizer
+	// configured authorizes requests as Config.Authorization describes; authorizer first calls Config.Authorizers.
+	configured, authorizer authorizer.Authorizer
 	// socket and listener are nil if the server is reachable only in process.
 	socket    net.Listener
 	handler   *server.Handler
@@ -138,6 +153,8 @@ type Server struct {
 	stopDefinitions context.CancelFunc
 	stopBackups     context.CancelFunc
 	stopReloads     context.CancelFunc
+	// signingCA returns the authority that signs CertificateSigningRequests; nil if there is none.
+	signingCA func() *certificates.CA
 	// Authority is the server's certificate authority; nil if the server has no listener.
 	Authority *authn.Authority
 }
@@ -148,7 +165,8 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if config.Log == nil {
 		config.Log = slog.Default()
 	}
-	s := &Server{config: config}
+	s := &Server{config: config, files: reload.New(config.Log)}
+	s.lifecycle, s.stopFiles = context.WithCancel(context.WithoutCancel(ctx))
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop(ctx))
 	}
@@ -174,8 +192,12 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.listen(); err != nil {
 		return err
 	}
-	identity, err := s.openIdentity()
+	counted := metrics.New()
+	identity, err := s.openIdentity(ctx, counted)
 	if err != nil {
+		return err
+	}
+	if err := s.openSigningCA(ctx); err != nil {
 		return err
 	}
 	s.cache, err = watchcache.Open(ctx, s.store, watchcache.Options{Fields: selectableFields(resources), PaceGC: s.config.PaceGC, Log: s.config.Log})
@@ -185,8 +207,9 @@ func (s *Server) start(ctx context.Context) error {
 	if s.rbac, err = rbac.New(ctx, s.cache, s.config.Log); err != nil {
 		return err
 	}
-	s.authorizer = s.rbac.Union(s.config.Authorizers...)
-	counted := metrics.New()
+	if err := s.openAuthorizer(ctx, counted); err != nil {
+		return err
+	}
 	counted.Feature("ServerSideApplyUnsettingFields", "BETA", s.config.Unset)
 	counted.Feature("ManagedFieldsOptOut", "BETA", s.config.Drop)
 	if err := s.newAdmission(resources, counted); err != nil {
@@ -225,7 +248,7 @@ func (s *Server) start(ctx context.Context) error {
 		Catalog:       discovery.New(resources, discovery.Options{Address: s.address(), Version: discovery.Version(release), Drop: s.config.Drop, Unset: s.config.Unset, Subresources: registry.Subresources()}),
 		Authenticator: identity, Authorizer: s.authorizer, RBAC: s.rbac,
 		Admission: s.admission.informer, Audit: s.audit, Tracing: s.tracing,
-		Reviewer: &rbac.Reviewer{Authorizer: s.authorizer, RBAC: s.rbac, OtherAuthorizers: s.config.Authorizers, Tokens: identity},
+		Reviewer: &rbac.Reviewer{Authorizer: s.authorizer, Rules: s.authorizers(), Tokens: identity, Audiences: identity.Audiences()},
 		Flow:     s.fairness.controller,
 		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Profiling: s.config.Profiling, GracefulStop: s.config.GracefulStop, Failure: s.failure,
 		Handlers: s.config.Handlers,
@@ -234,6 +257,7 @@ func (s *Server) start(ctx context.Context) error {
 	if s.socket != nil {
 		s.listener = server.Listen(s.handler, s.socket, s.Authority.TLS())
 	}
+	s.running.Go("configuration files", func() { s.files.Run(s.lifecycle) })
 	return nil
 }
 
@@ -325,45 +349,6 @@ func (s *Server) address() string {
 		return ""
 	}
 	return s.socket.Addr().String()
-}
-
-// openIdentity returns the authenticator. If the server listens, it also opens the certificate authority.
-func (s *Server) openIdentity() (*authn.Authenticator, error) {
-	o := authn.AuthenticatorOptions{
-		TokenAuthenticators:   s.config.TokenAuthenticators,
-		RequestAuthenticators: append([]authenticator.Request{server.InProcessAuthenticator}, s.config.Authenticators...),
-	}
-	if s.socket != nil {
-		if err := s.openAuthority(); err != nil {
-			return nil, err
-		}
-		o.Certificates = s.Authority.Certificates()
-	}
-	var err error
-	if s.config.TokenFile != "" {
-		if o.Tokens, err = authn.ReadTokens(s.config.TokenFile); err != nil {
-			return nil, err
-		}
-	}
-	return authn.NewAuthenticator(o), nil
-}
-
-// openAuthority opens the certificate authority. The serving certificate is valid for the host of Config.Address, which may
-// be a DNS name, or for the address of Config.Listener if that is set.
-func (s *Server) openAuthority() (err error) {
-	address := s.config.Address
-	if s.config.Listener != nil {
-		address = s.address()
-	}
-	var hosts []string
-	if host, _, err := net.SplitHostPort(address); err == nil { // the address of a listener that is not TCP contains no host
-		hosts = []string{host}
-	}
-	s.Authority, err = authn.Open(authn.Options{
-		Folder: s.dir("pki"), Hosts: hosts,
-		CertFile: s.config.CertFile, KeyFile: s.config.KeyFile, ClientCAFile: s.config.ClientCAFile,
-	})
-	return err
 }
 
 // selectableFields returns a function that returns the fields of a resource that field selectors support, for the watch

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/controllers/certificates"
 	"github.com/cadastre/cadastre/internal/controllers/eventttl"
 	"github.com/cadastre/cadastre/internal/controllers/garbagecollector"
 	"github.com/cadastre/cadastre/internal/controllers/leaderelection"
@@ -36,7 +37,7 @@ func controllerUser(name string) *authn.User {
 }
 
 // startControllers starts controllers that a Kubernetes cluster runs in kube-controller-manager or kube-apiserver: garbage
-// collection, namespace deletion and the expiry of events. If several servers share a store, only the leader runs them.
+// collection, namespace deletion, signing of client certificates and the expiry of events. If several servers share a store, only the leader runs them.
 //
 // Controllers read objects from the watch cache without managedFields. The expiry of events is an exception: it reads the
 // time of an event's last write from its managedFields.
@@ -73,6 +74,12 @@ func (s *Server) runControllers(ctx context.Context, all *registry.Registry) {
 	running.Go(func() { remover.Run(ctx) })
 	collector := &garbagecollector.Collector{Objects: all, User: controllerUser("generic-garbage-collector"), Manager: systemManager, Log: s.config.Log}
 	running.Go(func() { collector.Run(ctx) })
+	if s.signingCA != nil {
+		signer := &certificates.Controller{
+			Objects: all, CA: s.signingCA, Duration: s.config.Signing.duration(), User: controllerUser("certificate-controller"), Manager: systemManager, Log: s.config.Log,
+		}
+		running.Go(func() { signer.Run(ctx) })
+	}
 	if s.config.EventTTL > 0 && !s.config.Etcd.isSet() { // in etcd, events have leases
 		expirer := &eventttl.Expirer{Objects: all, TTL: s.config.EventTTL, Log: s.config.Log}
 		running.Go(func() { expirer.Run(ctx) })

@@ -31,8 +31,8 @@ func TestHealth(t *testing.T) {
 		}
 		c.call("GET", "/"+name+"/nonsense", "").want(404)
 		c.call("POST", "/"+name, "").want(200)
-		c.withToken("").call("POST", "/"+name, "").want(401)
-		c.withToken("").call("GET", "/"+name+"/ping", "").want(401) // individual checks require authentication
+		c.withToken("").call("POST", "/"+name, "").want(403)
+		c.withToken("").call("GET", "/"+name+"/ping", "").want(403) // individual checks are not public
 	}
 	c.call("GET", "/livez/shutdown", "").want(404)
 	c.call("GET", "/readyzz", "").want(404)

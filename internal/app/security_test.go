@@ -15,10 +15,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cadastre/cadastre/internal/auth/authnconfig"
+	"github.com/cadastre/cadastre/internal/auth/authtest"
 	"github.com/cadastre/cadastre/internal/server"
 )
 
-// TestAnonymousRequests checks that requests without credentials are allowed only for the health endpoints and /version.
+// TestAnonymousRequests checks that requests without credentials have the rights of system:unauthenticated, and that invalid
+// credentials do not become anonymous.
 func TestAnonymousRequests(t *testing.T) {
 	c := start(t, Config{}, `secret-token,alice,1,"team"`)
 	nobody := c.withToken("")
@@ -26,13 +29,29 @@ func TestAnonymousRequests(t *testing.T) {
 		nobody.call("GET", path, "").want(200)
 	}
 	for _, path := range []string{"/api", "/apis", "/openapi/v2", "/metrics", "/nothing", configMaps, "/healthz/../api"} {
-		nobody.call("GET", path, "").want(401, "Unauthorized")
+		nobody.call("GET", path, "").want(403, `User \"system:anonymous\" cannot`)
 	}
-	c.withToken("wrong").call("GET", "/version", "").want(401)
+	nobody.call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}").want(403)
+	c.withToken("wrong").call("GET", "/version", "").want(401, "Unauthorized")
 	alice := c.withToken("secret-token")
 	alice.call("GET", "/apis", "").want(200) // all authenticated users may read discovery
 	alice.call("GET", configMaps, "").want(403, `configmaps is forbidden: User \"alice\" cannot list resource \"configmaps\" in API group \"\" in the namespace \"default\"`)
 	alice.call("GET", "/apis/apps/v1/namespaces/default/nothings", "").want(403) // the 403 does not reveal whether the resource exists
+}
+
+// TestWithoutAnonymousRequests checks that requests without credentials are rejected if they are disabled, also at health endpoints.
+func TestWithoutAnonymousRequests(t *testing.T) {
+	no := false
+	nobody := start(t, Config{Authentication: authnconfig.Options{Anonymous: &no}}).withToken("")
+	for _, path := range []string{"/readyz", "/version", "/api"} {
+		nobody.call("GET", path, "").want(401, "Unauthorized")
+	}
+	file := authtest.WriteFile(t, "config.yaml", "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\nanonymous: {enabled: true, conditions: [{path: /readyz}]}\n")
+	nobody = start(t, Config{Authentication: authnconfig.Options{ConfigFile: file}}).withToken("")
+	nobody.call("GET", "/readyz", "").want(200, "ok")
+	for _, path := range []string{"/version", "/livez", "/readyz/ping", "/readyz/", "//readyz", "/%72eadyz/x"} {
+		nobody.call("GET", path, "").want(401, "Unauthorized")
+	}
 }
 
 // TestRoles checks that a RoleBinding takes effect for the next request, that an apply that creates an object requires the

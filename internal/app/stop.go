@@ -59,6 +59,7 @@ func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
 	if s.stopDefinitions != nil {
 		s.stopDefinitions()
 	}
+	s.stopFiles()
 	if s.rbac != nil {
 		stopping.stopPart("authorizer", func() error { s.rbac.Close(); return nil })
 	}

@@ -67,7 +67,7 @@ func (e *usageError) Unwrap() error { return e.error }
 // Command returns a new command tree of cadastre.
 func Command() *cobra.Command {
 	command := newCommand("cadastre", "A Kubernetes-compatible API server, and tools for Server-Side Apply")
-	command.AddCommand(serveCommand(), envtestCommand(), conformanceCommand(), lintCRDCommand(), ownCommand(), storageCommand(), versionCommand())
+	command.AddCommand(serveCommand(), envtestCommand(), conformanceCommand(), lintCRDCommand(), ownCommand(), storageCommand(), userCommand(), versionCommand())
 	command.AddCommand(objectCommands()...)
 	configureCompletion(command)
 	describeHelp(command)

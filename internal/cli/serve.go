@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
@@ -37,6 +39,9 @@ type serveFlags struct {
 	etcd                                   etcdFlags
 	shutdownDelay                          time.Duration
 	audit                                  apiserver.AuditOptions
+	authentication                         authenticationFlags
+	authorization                          apiserver.AuthorizationOptions
+	signing                                apiserver.SigningOptions
 	reads, writes                          int
 	fairness                               bool
 }
@@ -49,8 +54,8 @@ func serveCommand() *cobra.Command {
 		Long: `Run a Kubernetes-compatible API server that stores objects in a folder, or in etcd.
 
 The server creates a certificate authority and certificates in the folder, writes a kubeconfig for its administrator, and
-prints "ready https://HOST:PORT" when it accepts requests. SIGINT and SIGTERM stop it. Acknowledged writes are on disk
-at any time.`,
+prints "ready https://HOST:PORT" when it accepts requests. SIGINT and SIGTERM stop it, SIGHUP loads its configuration files
+again, which also happens when they change. Acknowledged writes are on disk at any time.`,
 		Example: `  cadastre serve
   cadastre serve --data /tmp/demo --listen 127.0.0.1:0
   cadastre serve --data /var/lib/cadastre --tls-cert-file server.crt --tls-private-key-file server.key`,
@@ -81,6 +86,12 @@ at any time.`,
 	flags.DurationVar(&f.shutdownDelay, "shutdown-delay-duration", 0, "The time for which the server still serves requests after SIGTERM, while /readyz fails.")
 	f.audit = apiserver.DefaultAuditOptions()
 	bindAuditFlags(flags, &f.audit)
+	f.authentication.bind(flags)
+	f.authorization = apiserver.DefaultAuthorizationOptions()
+	bindAuthorizationFlags(flags, &f.authorization)
+	flags.StringVar(&f.signing.CertFile, "cluster-signing-cert-file", "", "A `file` with the CA certificate that signs CertificateSigningRequests of clients, instead of the server's own CA.")
+	flags.StringVar(&f.signing.KeyFile, "cluster-signing-key-file", "", "The `file` with the private key of that CA certificate.")
+	flags.DurationVar(&f.signing.Duration, "cluster-signing-duration", 365*24*time.Hour, "The maximum lifetime of certificates for CertificateSigningRequests. 0 disables signing, for clusters with kube-controller-manager.")
 	flags.IntVar(&f.reads, "max-requests-inflight", 400, "The maximum `number` of concurrent read-only requests. With priority and fairness only the sum of this flag and --max-mutating-requests-inflight has an effect.")
 	flags.IntVar(&f.writes, "max-mutating-requests-inflight", 200, "The maximum `number` of concurrent mutating requests.")
 	flags.BoolVar(&f.fairness, "enable-priority-and-fairness", true, "Share the sum of the two limits among users by FlowSchemas and PriorityLevelConfigurations. If false, the two limits apply to all users together.")
@@ -127,13 +138,19 @@ func (f *serveFlags) check() error {
 	if (f.certificate == "") != (f.keyFile == "") {
 		return errors.New("--tls-cert-file and --tls-private-key-file: expected both or none, received one")
 	}
+	if (f.signing.CertFile == "") != (f.signing.KeyFile == "") {
+		return errors.New("--cluster-signing-cert-file and --cluster-signing-key-file: expected both or none, received one")
+	}
+	if f.signing.Duration < 0 || f.signing.Duration > 0 && f.signing.Duration < 10*time.Minute {
+		return fmt.Errorf("--cluster-signing-duration: expected a duration of at least 10m, or 0, received %s", f.signing.Duration)
+	}
 	if f.eventTTL < 0 {
 		return fmt.Errorf("--event-ttl: expected a duration such as 1h, or 0, received %s", f.eventTTL)
 	}
 	if f.shutdownDelay < 0 {
 		return fmt.Errorf("--shutdown-delay-duration: expected a duration such as 10s, or 0, received %s", f.shutdownDelay)
 	}
-	if err := errors.Join(f.storage.check(), f.etcd.check(), f.audit.Check()); err != nil {
+	if err := errors.Join(f.storage.check(), f.etcd.check(), f.audit.Check(), f.authentication.check(), f.authorization.Check()); err != nil {
 		return err
 	}
 	if f.reads <= 0 {
@@ -182,11 +199,15 @@ func serve(ctx context.Context, f serveFlags, flags *pflag.FlagSet, stdout, stde
 		debug.SetMemoryLimit(memory)
 		log.Info("memory limit", "bytes", memory)
 	}
+	if f.signing.Duration == 0 {
+		f.signing.Duration = -1 // 0 would mean the default
+	}
 	if f.eventTTL == 0 {
 		f.eventTTL = -1 // a negative TTL disables the expiry of events
 	}
 	err = runServer(ctx, apiserver.Options{
 		Directory: f.data, Storage: f.storage.options, Etcd: f.etcd.options, Audit: f.audit, Address: f.listen, TokenFile: f.tokens,
+		Authentication: f.authentication.options, Authorization: f.authorization, Signing: f.signing,
 		TLS:          apiserver.TLS{CertFile: f.certificate, KeyFile: f.keyFile, ClientCAFile: f.clientCA},
 		FeatureGates: gates, DisableControllers: !f.controllers, EventTTL: f.eventTTL,
 		Limits:        apiserver.Limits{MaxReadsInFlight: f.reads, MaxWritesInFlight: f.writes, DisablePriorityAndFairness: !f.fairness, MemoryBudget: memory / 2},
@@ -195,6 +216,7 @@ func serve(ctx context.Context, f serveFlags, flags *pflag.FlagSet, stdout, stde
 		if err := s.WriteKubeconfig(f.kubeconfig); err != nil {
 			return err
 		}
+		reloadOnHangup(ctx, s, log)
 		fmt.Fprintf(stdout, "ready %s\n", s.URL())
 		fmt.Fprintf(stderr, hint, f.kubeconfig)
 		return nil
@@ -203,6 +225,24 @@ func serve(ctx context.Context, f serveFlags, flags *pflag.FlagSet, stdout, stde
 		return fmt.Errorf("%w; choose another address with --listen; port 0 selects a free port", err)
 	}
 	return err
+}
+
+// reloadOnHangup makes the server load its configuration files again on SIGHUP, until the context is cancelled.
+func reloadOnHangup(ctx context.Context, s *apiserver.Server, log *slog.Logger) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		defer signal.Stop(hangups)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hangups:
+				log.Info("SIGHUP: loading all configuration files")
+				s.Reload()
+			}
+		}
+	}()
 }
 
 // runServer runs a server until the context is cancelled. It calls ready when the server answers requests, and stops the

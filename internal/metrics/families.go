@@ -64,7 +64,8 @@ type families struct {
 	mutations        *prometheus.CounterVec
 	mutationTimes    *prometheus.HistogramVec
 
-	flows flowFamilies
+	flows   flowFamilies
+	reloads [len(reloadPrefixes)]reloadFamilies
 
 	entries     *prometheus.CounterVec
 	dropped     *prometheus.CounterVec
@@ -130,7 +131,8 @@ func newFamilies(registry *prometheus.Registry) families {
 		mutationTimes: r.histograms("apiserver_mutating_admission_policy_check_duration_seconds",
 			"Duration of the evaluation of a mutation of a policy.", mutationLabels, policyBuckets),
 
-		flows: newFlowFamilies(r),
+		flows:   newFlowFamilies(r),
+		reloads: newReloadFamilies(r),
 
 		entries: r.counters("cadastre_managed_fields_entries_total",
 			"Managed fields entries that were repaired, dropped, kept although they should have changed, or reduced because a changed schema lacks fields.", []string{"outcome"}),

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"net/http"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -11,36 +9,18 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 )
 
-// isPublic reports whether a path is served without authentication.
-func isPublic(path string) bool {
-	switch path {
-	case "/healthz", "/livez", "/readyz", "/version", "/version/":
-		return true
-	}
-	return false
-}
-
-// isAlwaysAllowed reports whether the request reads a public path, which requires neither authentication nor authorization.
-func (q *request) isAlwaysAllowed() bool {
-	reads := q.r.Method == http.MethodGet || q.r.Method == http.MethodHead
-	return reads && !q.target.isResource() && isPublic(q.target.path)
-}
-
 // authenticate sets q.user to the authenticated user or, if the request impersonates a user, to the impersonated user. It returns
 // a 401 if the request is not authenticated, and a 403 if the user may not impersonate.
 func (q *request) authenticate() error {
 	response, ok, err := q.h.Authenticator.AuthenticateRequest(q.r)
 	switch {
 	case err != nil:
-		q.h.Log.Warn("authentication failed", "address", q.r.RemoteAddr, "method", q.r.Method, "path", q.r.URL.Path, "error", err)
+		q.h.refusals.log(q.r, err)
 		return q.unauthorized()
-	case ok:
-		q.user = response.User
-	case q.isAlwaysAllowed():
-		q.user = authn.Anonymous
-	default:
+	case !ok:
 		return q.unauthorized()
 	}
+	q.user = response.User
 	if err := q.startAudit(""); err != nil {
 		return err
 	}
@@ -68,17 +48,10 @@ func (q *request) unauthorized() error {
 
 // authorize returns a 403 unless the user is authorized to make the request.
 func (q *request) authorize() error {
-	isAllowed := q.isAlwaysAllowed()
-	if isAllowed && q.audit == nil {
-		return nil
-	}
 	if q.audit == nil {
 		return rbac.Check(q.r.Context(), q.h.Authorizer, q.attributes())
 	}
 	decision, reason, err := rbac.Decide(q.r.Context(), q.h.Authorizer, q.attributes())
-	if isAllowed && err != nil {
-		decision, reason, err = "allow", "", nil
-	}
 	q.audit.annotate(decisionAnnotation, decision)
 	q.audit.annotate(reasonAnnotation, reason)
 	return err

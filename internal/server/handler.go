@@ -87,13 +87,14 @@ type Handler struct {
 	memory     *memoryBudget
 	backups    sync.Mutex // held while a backup is written
 	stalls     stalls
+	refusals   refusals
 	logsAccess bool // reports whether the log contains every request
 }
 
 // NewHandler returns a Handler with the given options. Limits that are 0 get their defaults.
 func NewHandler(options Options) *Handler {
 	options.Limits = options.Limits.withDefaults()
-	h := &Handler{Options: options, stalls: stalls{limit: options.Limits.MaxStalledBytes}}
+	h := &Handler{Options: options, stalls: stalls{limit: options.Limits.MaxStalledBytes}, refusals: refusals{logger: options.Log}}
 	h.memory = newMemoryBudget(options.Limits.MemoryBudget)
 	h.logsAccess = h.hasAccessLog()
 	h.serveFiltered = chain(filters, (*request).dispatch)

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// DefaultRequestTimeout is the default of Limits.RequestTimeout.
+const DefaultRequestTimeout = time.Minute
+
 // Limits bounds the resources that requests can use. A field with the value 0 means the default.
 type Limits struct {
 	// RequestTimeout (default 1m) is the maximum duration of a request that is not a watch. It also limits the time for receiving
@@ -26,7 +29,7 @@ type Limits struct {
 // withDefaults returns the limits with the defaults for fields that are 0.
 func (l Limits) withDefaults() Limits {
 	if l.RequestTimeout == 0 {
-		l.RequestTimeout = time.Minute
+		l.RequestTimeout = DefaultRequestTimeout
 	}
 	if l.ProgressTimeout == 0 {
 		l.ProgressTimeout = 10 * time.Second

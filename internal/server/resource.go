@@ -130,12 +130,21 @@ func (q *request) labels() metrics.Request {
 	return m
 }
 
+// hasOwnMetrics reports whether requests for a path that is not a resource are counted apart from those for other paths.
+func hasOwnMetrics(path string) bool {
+	switch path {
+	case "/healthz", "/livez", "/readyz", "/version", "/version/", "/metrics":
+		return true
+	}
+	return false
+}
+
 // count updates the metrics of the request when it ends.
 func (q *request) count(took time.Duration) {
 	if q.metrics == nil {
 		other := metrics.Request{Verb: metrics.Other}
 		switch {
-		case q.r.Method == http.MethodGet && (isPublic(q.target.path) || q.target.path == "/metrics"):
+		case q.r.Method == http.MethodGet && hasOwnMetrics(q.target.path):
 			other = metrics.Request{Verb: metrics.Get, Subresource: q.target.path}
 		case q.r.Method == http.MethodGet:
 			other.Verb = metrics.Get
