@@ -146,7 +146,7 @@ func TestNumbers(t *testing.T) {
 		{"Seats of concurrent requests | 400 + 200", "internal/app/fairness.go", "defaultReadsInFlight = 400"},
 		{"Time until the first part of a body arrives | 10 seconds", "internal/server/limits.go", "l.ProgressTimeout = 10 * time.Second"},
 		{"Memory of responses that wait for their clients | 64 MiB", "internal/server/limits.go", "l.MaxStalledBytes = 64 << 20"},
-		{"Time of a request | 1 minute", "internal/server/limits.go", "l.RequestTimeout = time.Minute"},
+		{"Time of a request | 1 minute", "internal/server/limits.go", "DefaultRequestTimeout = time.Minute"},
 		{"Request headers | 1 MiB", "internal/server/listener.go", "maxHeaderBytes = 1 << 20"},
 		{"Time to send the headers | 10 seconds", "internal/server/listener.go", "readHeaderTimeout = 10 * time.Second"},
 		{"Idle connection | 3 minutes", "internal/server/listener.go", "idleTimeout = 3 * time.Minute"},

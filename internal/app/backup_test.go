@@ -25,7 +25,8 @@ func TestBackup(t *testing.T) {
 	c.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{"metadata":{"name":"saver"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"saver"}],
 		"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"saver"}}`).want(201)
 	c.withToken("monitor-token").call("GET", "/storage/backup", "").want(http.StatusForbidden)
-	c.withToken("").call("GET", "/storage/backup", "").want(http.StatusUnauthorized)
+	c.withToken("").call("GET", "/storage/backup", "").want(http.StatusForbidden)
+	c.withToken("wrong").call("GET", "/storage/backup", "").want(http.StatusUnauthorized)
 	c.call("POST", "/storage/backup", "{}").want(http.StatusMethodNotAllowed)
 
 	response := c.withToken("saver-token").call("GET", "/storage/backup", "").want(200)

@@ -318,7 +318,7 @@ func TestMissingBody(t *testing.T) {
 		{"too large", known, "POST", 1500, 413},
 		{"read by the handler", known, "POST", 500, 400},
 		{"not read by the handler", known, "GET", 500, 200},
-		{"not authenticated", unknown, "POST", 500, 401},
+		{"not authorized", unknown, "POST", 500, 403},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			conn, err := tls.Dial("tcp", strings.TrimPrefix(c.url, "https://"), test.secrets)

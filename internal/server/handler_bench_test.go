@@ -4,8 +4,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,12 +22,8 @@ import (
 // authenticates an administrator.
 func newTestHandler(t testing.TB, plugins ...admission.Plugin) *Handler {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "tokens.csv")
-	if err := os.WriteFile(file, []byte(`secret,admin,1,"system:masters"`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	tokens, err := authn.ReadTokens(file)
-	if err != nil {
+	tokens := &authn.Tokens{}
+	if err := tokens.Reload("tokens.csv", []byte(`secret,admin,1,"system:masters"`+"\n")); err != nil {
 		t.Fatal(err)
 	}
 	resources, err := api.NewRegister(api.Builtin()...)

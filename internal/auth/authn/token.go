@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -23,19 +22,9 @@ type Tokens struct{ current atomic.Pointer[tokenTable] }
 // tokenTable maps the hash of each token to the response for it.
 type tokenTable map[[sha256.Size]byte]*authenticator.Response
 
-// ReadTokens reads a file in the format of kube-apiserver's --token-auth-file: CSV with the columns token, user name, uid
-// and, optionally, a quoted list of groups.
-func ReadTokens(name string) (*Tokens, error) {
-	content, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the tokens: %w", err)
-	}
-	tokens := &Tokens{}
-	return tokens, tokens.Reload(name, content)
-}
-
-// Reload replaces all tokens by those of content, the content of the file with the given name. If content is invalid, nothing is
-// changed.
+// Reload replaces all tokens by those of content, the content of the file with the given name in the format of kube-apiserver's
+// --token-auth-file: CSV with the columns token, user name, uid and, optionally, a quoted list of groups. If content is invalid,
+// nothing is changed.
 func (t *Tokens) Reload(name string, content []byte) error {
 	table, err := parseTokens(bytes.NewReader(content))
 	if err != nil {

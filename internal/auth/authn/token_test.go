@@ -2,8 +2,6 @@ package authn
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -11,21 +9,21 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-func TestReadTokens(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "tokens.csv")
-	if err := os.WriteFile(name, []byte("t1,alice,u1,\"a,b\"\n\nt2,bob,u2,c,ignored\nt3,carol,u3,\n"), 0o600); err != nil {
+func TestReload(t *testing.T) {
+	tokens := staticTokens(t, "old,alice,u1\n")
+	if err := tokens.Reload("tokens.csv", []byte("t1,alice,u1,\"a,b\"\n\nt2,bob,u2,c,ignored\nt3,carol,u3,\n")); err != nil {
 		t.Fatal(err)
 	}
-	tokens, err := ReadTokens(name)
-	if err != nil {
-		t.Fatal(err)
+	if err := tokens.Reload("tokens.csv", []byte("t5")); err == nil || !strings.Contains(err.Error(), "tokens.csv: line 1") {
+		t.Errorf("Reload() of an invalid file = %v, want an error with the file and the line", err)
 	}
 	for token, want := range map[string]*User{
-		"t1": {Name: "alice", UID: "u1", Groups: []string{"a", "b", AuthenticatedGroup}},
-		"t2": {Name: "bob", UID: "u2", Groups: []string{"c", AuthenticatedGroup}},
-		"t3": {Name: "carol", UID: "u3", Groups: []string{AuthenticatedGroup}},
-		"t4": nil,
-		"":   nil,
+		"t1":  {Name: "alice", UID: "u1", Groups: []string{"a", "b", AuthenticatedGroup}},
+		"t2":  {Name: "bob", UID: "u2", Groups: []string{"c", AuthenticatedGroup}},
+		"t3":  {Name: "carol", UID: "u3", Groups: []string{AuthenticatedGroup}},
+		"t4":  nil,
+		"":    nil,
+		"old": nil,
 	} {
 		response, ok, err := tokens.AuthenticateToken(t.Context(), token)
 		if err != nil || ok != (want != nil) || ok && !reflect.DeepEqual(response.User, user.Info(want)) {
@@ -47,9 +45,6 @@ func TestInvalidTokenFiles(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("parseTokens(%q) = %v, want an error with %q", test.text, err, test.want)
 		}
-	}
-	if _, err := ReadTokens(filepath.Join(t.TempDir(), "none.csv")); err == nil || !strings.Contains(err.Error(), "none.csv") {
-		t.Errorf("ReadTokens() of a missing file = %v, want an error that names none.csv", err)
 	}
 }
 

@@ -182,7 +182,7 @@ func (s *source) read() (contents [][]byte, hash [sha256.Size]byte, err error) {
 	for _, file := range s.Files {
 		content, err := os.ReadFile(file)
 		if err != nil {
-			return nil, hash, fmt.Errorf("%s: %w", s.Name, err)
+			return nil, hash, fmt.Errorf("cannot read the %s: %w", s.Name, err)
 		}
 		fmt.Fprintf(whole, "%d:", len(content))
 		whole.Write(content)
