@@ -192,26 +192,18 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.listen(); err != nil {
 		return err
 	}
-	counted := metrics.New()
+	counted := s.newMetrics()
 	identity, err := s.openIdentity(ctx, counted)
 	if err != nil {
-		return err
-	}
-	if err := s.openSigningCA(ctx); err != nil {
 		return err
 	}
 	s.cache, err = watchcache.Open(ctx, s.store, watchcache.Options{Fields: selectableFields(resources), PaceGC: s.config.PaceGC, Log: s.config.Log})
 	if err != nil {
 		return err
 	}
-	if s.rbac, err = rbac.New(ctx, s.cache, s.config.Log); err != nil {
-		return err
-	}
 	if err := s.openAuthorizer(ctx, counted); err != nil {
 		return err
 	}
-	counted.Feature("ServerSideApplyUnsettingFields", "BETA", s.config.Unset)
-	counted.Feature("ManagedFieldsOptOut", "BETA", s.config.Drop)
 	if err := s.newAdmission(resources, counted); err != nil {
 		return err
 	}
@@ -271,6 +263,14 @@ func (s *Server) openConfigurations() (err error) {
 	}
 	s.tracing, err = tracing.Open(s.config.TracingConfigFile)
 	return err
+}
+
+// newMetrics returns the metrics of the server, with its feature gates.
+func (s *Server) newMetrics() *metrics.Metrics {
+	counted := metrics.New()
+	counted.Feature("ServerSideApplyUnsettingFields", "BETA", s.config.Unset)
+	counted.Feature("ManagedFieldsOptOut", "BETA", s.config.Drop)
+	return counted
 }
 
 // newAdmission creates the admission chain. It does not load webhook configurations and policies.

@@ -21,7 +21,8 @@ import (
 // Reload loads all configuration files, also those that have not changed. It does not wait for the result, which is logged.
 func (s *Server) Reload() { s.files.Reload() }
 
-// openIdentity returns the authenticator. If the server listens, it also opens the certificate authority.
+// openIdentity returns the authenticator, and opens the authority that signs certificates. If the server listens, it also opens its own
+// certificate authority.
 func (s *Server) openIdentity(ctx context.Context, counted *metrics.Metrics) (*authn.Authenticator, error) {
 	configured, err := authnconfig.Open(s.lifecycle, s.config.Authentication, s.files, counted.ReloadOf(metrics.AuthenticationConfig))
 	if err != nil {
@@ -46,6 +47,9 @@ func (s *Server) openIdentity(ctx context.Context, counted *metrics.Metrics) (*a
 		if err != nil {
 			return nil, err
 		}
+	}
+	if err := s.openSigningCA(ctx); err != nil {
+		return nil, err
 	}
 	return authn.NewAuthenticator(o), nil
 }
@@ -90,7 +94,10 @@ func (s *Server) followCertificates(ctx context.Context) error {
 }
 
 // openAuthorizer sets the authorizers. RBAC alone is used directly, without a list of authorizers.
-func (s *Server) openAuthorizer(ctx context.Context, counted *metrics.Metrics) error {
+func (s *Server) openAuthorizer(ctx context.Context, counted *metrics.Metrics) (err error) {
+	if s.rbac, err = rbac.New(ctx, s.cache, s.config.Log); err != nil {
+		return err
+	}
 	s.configured = s.rbac
 	if !s.config.Authorization.IsDefault() {
 		configured, err := authzconfig.Open(ctx, s.config.Authorization, authzconfig.Dependencies{

@@ -26,7 +26,7 @@ type Signing struct {
 
 func (s Signing) duration() time.Duration { return cmp.Or(s.Duration, defaultSigningDuration) }
 
-// openSigningCA sets the authority that signs requests, if there is one. It must be called after openIdentity.
+// openSigningCA sets the authority that signs requests, if there is one. It must be called after openAuthority.
 func (s *Server) openSigningCA(ctx context.Context) error {
 	o := s.config.Signing
 	switch {

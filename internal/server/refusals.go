@@ -17,7 +17,7 @@ const (
 	maxSources = 1024
 )
 
-// refusals logs refused credentials, with a limit per source, so that nobody can fill the log without credentials. A source is an IPv4
+// refusals logs refused credentials, with a limit per source, so that clients without credentials cannot fill the log. A source is an IPv4
 // address or the /64 network of an IPv6 address. It is safe for concurrent use.
 type refusals struct {
 	logger *slog.Logger

@@ -33,7 +33,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("lines of three sources = %d, want %d", got, 2*maxRefusals+1)
 		}
 		log.Reset()
-		time.Sleep(refusalPeriod)
+		time.Sleep(refusalPeriod) // of the synthetic clock
 		synctest.Wait()
 		for _, want := range []string{"source=192.0.2.1/32 suppressed=95", "source=2001:db8::/64 suppressed=95"} {
 			if !strings.Contains(log.String(), want) {
@@ -57,7 +57,7 @@ func TestRefusals(t *testing.T) {
 		if got := lines(); got > maxSources+maxRefusals {
 			t.Errorf("lines of many sources = %d, want at most %d", got, maxSources+maxRefusals)
 		}
-		time.Sleep(refusalPeriod)
+		time.Sleep(refusalPeriod) // of the synthetic clock
 		synctest.Wait()
 		if len(r.sources) > 0 || !strings.Contains(log.String(), `source="further addresses"`) {
 			t.Errorf("sources after the period = %d, log %s, want none, and a line for further addresses", len(r.sources), &log)

@@ -1,7 +1,7 @@
 // Package authnconfig authenticates requests as configured by kube-apiserver's flags and its AuthenticationConfiguration: JSON web
 // tokens (JWT) of OpenID Connect issuers, a webhook for bearer tokens, and anonymous requests.
 //
-// Tokens are verified by the packages of k8s.io/apiserver, so that the same configuration accepts the same tokens. This package loads
+// JSON web tokens are verified by the packages of k8s.io/apiserver, so that the same configuration accepts the same tokens. This package loads
 // the configuration, combines the authenticators, and replaces them when the file changes.
 //
 // # Invariants

@@ -10,15 +10,10 @@ import (
 	"k8s.io/apiserver/pkg/apis/apiserver"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	authorizationcel "k8s.io/apiserver/pkg/authorization/cel"
 	"k8s.io/apiserver/pkg/authorization/union"
-	webhookutil "k8s.io/apiserver/pkg/util/webhook"
-	"k8s.io/apiserver/plugin/pkg/authorizer/webhook"
-	webhookmetrics "k8s.io/apiserver/plugin/pkg/authorizer/webhook/metrics"
 
 	"github.com/cadastre/cadastre/internal/lib/reload"
-	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 )
 
 // Local is an authorizer that also lists the rules of a user, such as RBAC.
@@ -89,7 +84,7 @@ func (a *Authorizer) load(content []byte) error {
 
 // use puts a configuration into effect. If it fails, the previous one stays.
 func (a *Authorizer) use(c *apiserver.AuthorizationConfiguration) error {
-	all := []union.NamedAuthorizer{{AuthorizerName: "kubernetes.io/system-privileged-group", Authorizer: authorizerfactory.NewPrivilegedGroups(user.SystemPrivilegedGroup)}}
+	all := []union.NamedAuthorizer{{AuthorizerName: "kubernetes.io/system-privileged-group", Authorizer: masters}}
 	var rules []authorizer.RuleResolver
 	for _, each := range c.Authorizers {
 		local, err := a.newAuthorizer(each)
@@ -112,56 +107,13 @@ func (a *Authorizer) newAuthorizer(c apiserver.AuthorizerConfiguration) (Local, 
 	case ModeRBAC:
 		return a.RBAC, nil
 	case ModeAlwaysAllow:
-		return authorizerfactory.NewAlwaysAllowAuthorizer(), nil
+		return newAlways(true), nil
 	case ModeAlwaysDeny:
-		return authorizerfactory.NewAlwaysDenyAuthorizer(), nil
+		return newAlways(false), nil
 	case ModeWebhook:
 		return a.newWebhook(c.Name, c.Webhook)
 	}
 	return nil, fmt.Errorf("authorizer %s: expected a type of %q, received %q", c.Name, Modes, c.Type)
-}
-
-func (a *Authorizer) newWebhook(name string, c *apiserver.WebhookConfiguration) (Local, error) {
-	config, err := webhookutil.LoadKubeconfig(*c.ConnectionInfo.KubeConfigFile, nil)
-	if err != nil {
-		return nil, fmt.Errorf("authorization webhook %s: %w", name, err)
-	}
-	config.Timeout = c.Timeout.Duration
-	config.Wrap(webhookclient.RejectRedirects)
-	onError := authorizer.DecisionNoOpinion
-	if c.FailurePolicy == apiserver.FailurePolicyDeny {
-		onError = authorizer.DecisionDeny
-	}
-	ttl := func(isCached bool, ttl time.Duration) time.Duration {
-		if isCached {
-			return ttl
-		}
-		return 0
-	}
-	w, err := webhook.New(config, c.SubjectAccessReviewVersion, ttl(c.CacheAuthorizedRequests, c.AuthorizedTTL.Duration), ttl(c.CacheUnauthorizedRequests, c.UnauthorizedTTL.Duration),
-		webhookclient.AuthRetries(), onError, c.MatchConditions, name, webhookmetrics.NoopAuthorizerMetrics{}, a.compiler)
-	if err != nil {
-		return nil, fmt.Errorf("authorization webhook %s: %w", name, err)
-	}
-	return limited{w, a.RequestTimeout}, nil
-}
-
-// limited is an authorizer whose decisions take at most a given time.
-type limited struct {
-	*webhook.WebhookAuthorizer
-	timeout time.Duration
-}
-
-// Authorize implements authorizer.Authorizer.
-func (l limited) Authorize(ctx context.Context, at authorizer.Attributes) (authorizer.Decision, string, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.timeout)
-	defer cancel()
-	return l.WebhookAuthorizer.Authorize(ctx, at)
-}
-
-// ConditionsAwareAuthorize implements authorizer.Authorizer.
-func (l limited) ConditionsAwareAuthorize(ctx context.Context, at authorizer.Attributes) authorizer.ConditionsAwareDecision {
-	return authorizer.ConditionsAwareDecisionFromParts(l.Authorize(ctx, at))
 }
 
 // Authorize implements authorizer.Authorizer.

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
-
 	"github.com/cadastre/cadastre/internal/auth/authtest"
 	"github.com/cadastre/cadastre/internal/lib/reload"
 )
@@ -39,7 +37,7 @@ func TestErrors(t *testing.T) {
 		"relative path":        {file("{" + webhook + "{type: KubeConfigFile, kubeConfigFile: x}}}"), "must be an absolute path"},
 		"unknown field":        {file("{type: RBAC, name: rbac, x: 1}"), "unknown field"},
 	} {
-		d := Dependencies{RBAC: authorizerfactory.NewAlwaysDenyAuthorizer(), RequestTimeout: time.Minute, Files: reload.New(slog.New(slog.DiscardHandler))}
+		d := Dependencies{RBAC: newAlways(false), RequestTimeout: time.Minute, Files: reload.New(slog.New(slog.DiscardHandler))}
 		if _, err := Open(t.Context(), test.options, d); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: Open() = %v, want an error with %q", name, err, test.want)
 		}

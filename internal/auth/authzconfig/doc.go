@@ -1,8 +1,8 @@
 // Package authzconfig authorizes requests as configured by kube-apiserver's flags and its AuthorizationConfiguration: an ordered list of
 // RBAC, webhooks, AlwaysAllow and AlwaysDeny. The first authorizer that allows or denies a request decides.
 //
-// Webhooks are called by the package of k8s.io/apiserver, so that the same webhook receives the same reviews. This package loads the
-// configuration, combines the authorizers, and replaces them when the file changes.
+// Webhooks receive the same reviews as from kube-apiserver; match conditions are evaluated by the package of k8s.io/apiserver. This
+// package loads the configuration, combines the authorizers, and replaces them when the file changes.
 //
 // # Invariants
 //
@@ -16,4 +16,5 @@
 //	options.go     the options, which are kube-apiserver's flags, and their validation
 //	config.go      the AuthorizationConfiguration of a file or of the flags
 //	authorizer.go  the authorizers and their replacement
+//	webhook.go     webhooks
 package authzconfig

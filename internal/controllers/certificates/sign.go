@@ -41,6 +41,12 @@ var keyUsages = map[certificatesv1.KeyUsage]x509.KeyUsage{
 	certificatesv1.UsageKeyEncipherment:  x509.KeyUsageKeyEncipherment,
 }
 
+// Messages of Kubernetes.
+const (
+	emailNotAllowed = "Email subjectAltNames are not allowed"
+	notSystemNode   = "subject common name does not begin with system:node:"
+)
+
 // checkClient returns an error unless the usages are those of a client.
 func checkClient(_ *x509.CertificateRequest, usages []certificatesv1.KeyUsage) error {
 	for _, usage := range usages {
@@ -62,13 +68,13 @@ func checkKubelet(r *x509.CertificateRequest, usages []certificatesv1.KeyUsage) 
 	case len(r.DNSNames) > 0:
 		return errors.New("DNS subjectAltNames are not allowed")
 	case len(r.EmailAddresses) > 0:
-		return errors.New("Email subjectAltNames are not allowed")
+		return errors.New(emailNotAllowed)
 	case len(r.IPAddresses) > 0:
 		return errors.New("IP subjectAltNames are not allowed")
 	case len(r.URIs) > 0:
 		return errors.New("URI subjectAltNames are not allowed")
 	case !strings.HasPrefix(r.Subject.CommonName, "system:node:"):
-		return errors.New("subject common name does not begin with system:node:")
+		return errors.New(notSystemNode)
 	}
 	required := []certificatesv1.KeyUsage{certificatesv1.UsageClientAuth, certificatesv1.UsageDigitalSignature}
 	received := slices.Compact(slices.Sorted(slices.Values(usages)))

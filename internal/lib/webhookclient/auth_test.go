@@ -18,7 +18,7 @@ func TestRejectRedirects(t *testing.T) {
 		http.Redirect(w, r, target.URL, http.StatusTemporaryRedirect)
 	}))
 	defer server.Close()
-	client := &http.Client{Transport: RejectRedirects(http.DefaultTransport)}
+	client := &http.Client{Transport: noRedirects{http.DefaultTransport}}
 	for path, want := range map[string]string{"/ok": "", "/moved": "expected a review, received a redirect (307"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+path, strings.NewReader("token"))
 		if err != nil {
