@@ -64,8 +64,8 @@ type families struct {
 	mutations        *prometheus.CounterVec
 	mutationTimes    *prometheus.HistogramVec
 
-	flows   flowFamilies
-	reloads [len(reloadPrefixes)]reloadFamilies
+	flows         flowFamilies
+	configReloads [len(reloadPrefixes)]reloadFamilies
 
 	entries     *prometheus.CounterVec
 	dropped     *prometheus.CounterVec
@@ -131,8 +131,8 @@ func newFamilies(registry *prometheus.Registry) families {
 		mutationTimes: r.histograms("apiserver_mutating_admission_policy_check_duration_seconds",
 			"Duration of the evaluation of a mutation of a policy.", mutationLabels, policyBuckets),
 
-		flows:   newFlowFamilies(r),
-		reloads: newReloadFamilies(r),
+		flows:         newFlowFamilies(r),
+		configReloads: newReloadFamilies(r),
 
 		entries: r.counters("cadastre_managed_fields_entries_total",
 			"Managed fields entries that were repaired, dropped, kept although they should have changed, or reduced because a changed schema lacks fields.", []string{"outcome"}),

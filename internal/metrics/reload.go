@@ -37,7 +37,7 @@ func (m *Metrics) ReloadOf(c ReloadedConfig) func(error) {
 		if err != nil {
 			status = "failure"
 		}
-		m.families.reloads[c].total.WithLabelValues(status).Inc()
-		m.families.reloads[c].last.WithLabelValues(status).SetToCurrentTime()
+		m.families.configReloads[c].total.WithLabelValues(status).Inc()
+		m.families.configReloads[c].last.WithLabelValues(status).SetToCurrentTime()
 	}
 }

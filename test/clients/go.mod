@@ -36,18 +36,17 @@ require (
 )
 
 require (
+	github.com/coreos/go-oidc v2.5.0+incompatible // indirect
 	github.com/coreos/go-semver v0.3.1 // indirect
 	github.com/coreos/go-systemd/v22 v22.7.0 // indirect
 	github.com/go-openapi/swag/conv v0.27.1 // indirect
 	github.com/golang/protobuf v1.5.4 // indirect
+	github.com/pquerna/cachecontrol v0.1.0 // indirect
 	go.etcd.io/etcd/api/v3 v3.7.0 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.7.0 // indirect
 	go.etcd.io/etcd/client/v3 v3.7.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.27.1 // indirect
-	github.com/coreos/go-oidc v2.5.0+incompatible // indirect
-	github.com/go-openapi/swag/conv v0.27.1 // indirect
-	github.com/pquerna/cachecontrol v0.1.0 // indirect
 	golang.org/x/crypto v0.54.0 // indirect
 	gopkg.in/go-jose/go-jose.v2 v2.6.3 // indirect
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
