@@ -19,7 +19,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -432,24 +431,6 @@ func TestReloadServingCertificate(t *testing.T) {
 	}
 	write(keyFile, nextKey)
 	testwait.For(t, "the new certificate", func() bool { return bytes.Equal(served(), next) })
-}
-
-// lockedBuffer is a bytes.Buffer for concurrent use.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 // TestRefusedCredentialsAreLogged checks that refused credentials are logged, without the token, and that a flood of them is not.
