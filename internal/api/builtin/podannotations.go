@@ -23,22 +23,22 @@ const (
 )
 
 // checkPodAnnotations validates the annotations of a pod.
-func checkPodAnnotations(c *checker, pod, _ document.Value) {
+func checkPodAnnotations(c *checker, pod, old document.Value) {
 	annotations := pod.Lookup("metadata", "annotations")
 	if annotations.Len() > 0 {
 		c.push("metadata")
-		c.validateAnnotations(annotations, pod.Get("spec"))
+		c.validateAnnotations(annotations, old.Lookup("metadata", "annotations"), pod.Get("spec"))
 		c.pop()
 	}
 }
 
-func checkTemplateAnnotations(c *checker, template, _ document.Value) {
+func checkTemplateAnnotations(c *checker, template, old document.Value) {
 	if annotations := template.Lookup("metadata", "annotations"); annotations.Len() > 0 {
-		c.validateAnnotations(annotations, template.Get("spec"))
+		c.validateAnnotations(annotations, old.Lookup("metadata", "annotations"), template.Get("spec"))
 	}
 }
 
-func (c *checker) validateAnnotations(annotations, spec document.Value) {
+func (c *checker) validateAnnotations(annotations, old, spec document.Value) {
 	c.push("annotations")
 	if mirror := annotations.Get(mirrorAnnotation); !isAbsentOrNull(mirror) && spec.Get("nodeName").Text() == "" {
 		c.pushKey(mirrorAnnotation)
@@ -48,7 +48,7 @@ func (c *checker) validateAnnotations(annotations, spec document.Value) {
 	if text := annotations.Get(tolerationsAnnotation).Text(); text != "" {
 		c.checkAnnotatedTolerations(text)
 	}
-	c.checkDeletionCost(annotations)
+	c.checkDeletionCost(annotations, old)
 	c.checkSeccompAnnotations(annotations)
 	c.checkAppArmorAnnotations(annotations, spec)
 	c.pop()
@@ -127,8 +127,10 @@ func hasContainer(spec document.Value, name string) bool {
 	return false
 }
 
-func (c *checker) checkDeletionCost(annotations document.Value) {
-	if cost := annotations.Get(deletionCostAnnotation); !isAbsentOrNull(cost) && !isDeletionCost(cost.Text()) {
+// checkDeletionCost rejects an invalid deletion cost, unless that before the update, in the annotations old, was invalid as well.
+func (c *checker) checkDeletionCost(annotations, old document.Value) {
+	isInvalid := func(cost document.Value) bool { return !isAbsentOrNull(cost) && !isDeletionCost(cost.Text()) }
+	if cost := annotations.Get(deletionCostAnnotation); isInvalid(cost) && !isInvalid(old.Get(deletionCostAnnotation)) {
 		c.pushKey(deletionCostAnnotation)
 		c.invalid(cost.Text(), "must be a 32bit integer")
 		c.pop()

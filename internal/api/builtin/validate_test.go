@@ -351,3 +351,30 @@ func TestPartialHugePages(t *testing.T) {
 		}
 	}
 }
+
+// TestInvalidDeletionCost checks that an invalid deletion cost of a pod is rejected, except in updates of pods whose deletion cost was
+// invalid already.
+func TestInvalidDeletionCost(t *testing.T) {
+	typ, _ := Builtin("io.k8s.api.core.v1.Pod")
+	pod := func(cost string) document.Value {
+		return parseYAML(t, `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: b, resourceVersion: "1", annotations: {`+
+			`controller.kubernetes.io/pod-deletion-cost: "`+cost+`"}}, spec: {containers: [{name: c, image: i}]}, status: {}}`)
+	}
+	for _, test := range []struct {
+		now, old document.Value
+		want     bool
+	}{
+		{pod("1"), document.Value{}, false},
+		{pod("x"), document.Value{}, true},
+		{pod("x"), pod("1"), true},
+		{pod("x"), pod("y"), false},
+	} {
+		errs := typ.Validate(test.now, test.old)
+		if !test.old.IsAbsent() {
+			errs = append(errs, typ.ValidateSubresource("status", test.now, test.old)...)
+		}
+		if got := strings.Contains(strings.Join(errorTexts(errs), "\n"), "must be a 32bit integer"); got != test.want {
+			t.Errorf("update of %s to %s: rejected: %t, want %t: %v", test.old, test.now, got, test.want, errs)
+		}
+	}
+}
