@@ -109,6 +109,10 @@ test-kubectls: ## migrate from client-side to server-side apply and back with ev
 test-scheduler: ## have the real kube-scheduler, if make scheduler has built it, schedule pods of the server; CADASTRE_TARGET=kube-apiserver asks the real server
 	$(GO) -C test/clients test -count=1 -v ./scheduler
 
+.PHONY: test-monitoring
+test-monitoring: ## check the alerts and the dashboard with the parsers of Prometheus and Grafana's schemas
+	$(GO) -C test/monitoring test ./...
+
 .PHONY: test-upstream
 test-upstream: ## run Kubernetes' own tests of admission policies against the server, from the module that make peers downloads
 	$(GO) -C test/upstream test -count=1 ./...

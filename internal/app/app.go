@@ -261,7 +261,7 @@ func (s *Server) openConfigurations() (err error) {
 	if s.encryption, err = encryption.Open(s.config.EncryptionConfigFile); err != nil {
 		return err
 	}
-	s.tracing, err = tracing.Open(s.config.TracingConfigFile)
+	s.tracing, err = tracing.Open(s.config.TracingConfigFile, s.config.Log)
 	return err
 }
 

@@ -209,6 +209,9 @@ func TestRollingRestart(t *testing.T) {
 	}
 }
 
+// minLeaving is the minimum time between a GOAWAY and the end of the connection.
+const minLeaving = 500 * time.Millisecond
+
 // TestIdleConnections: while the readiness check fails, responses on HTTP/1 connections have Connection: close. When the server stops,
 // idle HTTP/2 connections receive a GOAWAY before they are closed.
 func TestIdleConnections(t *testing.T) {
@@ -258,17 +261,20 @@ func TestIdleConnections(t *testing.T) {
 		stopped <- s.Stop(ctx)
 	}()
 	leaving := false
+	var left time.Time
 	for {
 		frame, err := framer.ReadFrame()
 		if err != nil {
 			break
 		}
 		if goAway, ok := frame.(*http2.GoAwayFrame); ok {
-			leaving = goAway.ErrCode == http2.ErrCodeNo
+			leaving, left = goAway.ErrCode == http2.ErrCodeNo, time.Now()
 		}
 	}
 	if !leaving {
 		t.Error("the idle HTTP/2 connection was closed without a GOAWAY")
+	} else if open := time.Since(left); open < minLeaving {
+		t.Errorf("the HTTP/2 connection was closed %v after the GOAWAY, want at least %v, so that requests on their way are received", open, minLeaving)
 	}
 	if err := <-stopped; err != nil {
 		t.Error(err)

@@ -3,6 +3,7 @@ package tracing
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"go.opentelemetry.io/otel"
@@ -28,7 +29,8 @@ type Provider struct {
 }
 
 // Open returns a Provider with the TracingConfiguration in a file; nil if file is "". It does not connect to the collector yet.
-func Open(file string) (*Provider, error) {
+// Spans that cannot be sent are dropped, and log reports it.
+func Open(file string, log *slog.Logger) (*Provider, error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -37,6 +39,7 @@ func Open(file string) (*Provider, error) {
 		return nil, fmt.Errorf("tracing configuration %s: %w", file, err)
 	}
 	otel.SetMeterProvider(noop.NewMeterProvider()) // gRPC would otherwise collect metrics that nothing reads
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces were not sent to the collector", "error", err) }))
 	provider, err := tracing.NewProvider(context.Background(), config, nil, []resource.Option{resource.WithAttributes(
 		attribute.String("service.name", service), attribute.String("service.instance.id", instance()),
 	)})

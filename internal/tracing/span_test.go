@@ -2,6 +2,7 @@ package tracing
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -118,7 +119,7 @@ func TestOff(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("number of allocations = %v, want 0", n)
 	}
-	if p, err := Open(""); p != nil || err != nil || p.Close(context.Background()) != nil {
+	if p, err := Open("", nil); p != nil || err != nil || p.Close(context.Background()) != nil {
 		t.Errorf("Open without a file = %v, %v, want nil", p, err)
 	}
 }
@@ -140,7 +141,7 @@ func TestConfigurations(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p, err := Open(file)
+		p, err := Open(file, slog.New(slog.DiscardHandler))
 		if want == "" {
 			if err != nil || p == nil {
 				t.Errorf("%s: Open = %v, %v", text, p, err)
@@ -151,7 +152,7 @@ func TestConfigurations(t *testing.T) {
 			t.Errorf("%s: error = %v, want %q", text, err, want)
 		}
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "absent")); err == nil {
+	if _, err := Open(filepath.Join(t.TempDir(), "absent"), nil); err == nil {
 		t.Error("absent file: no error")
 	}
 }

@@ -55,7 +55,7 @@ func openText(t *testing.T, config string) (*Encryption, error) {
 	return Open(file)
 }
 
-// TestProviders: each provider returns what it has encrypted, and nothing of the value is in the stored bytes.
+// TestProviders: each provider decrypts its own ciphertexts, and nothing of the value is in the stored bytes.
 func TestProviders(t *testing.T) {
 	for _, test := range []struct {
 		provider string

@@ -1,0 +1,250 @@
+// Package monitoring checks the alerts and the dashboard in packaging/monitoring with the parsers of Prometheus and Grafana.
+package monitoring
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	folder = "../../packaging/monitoring/"
+	manual = "../../docs/server/operations.md"
+	alerts = "../../docs/server/monitoring.md"
+)
+
+// metricRow matches a line of the table of metrics in the manual, which a test of package docs compares with the server.
+var metricRow = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| (counter|gauge|histogram) \\|")
+
+// servedMetrics returns the names of the series that the server has: the metrics of the table, and those of the Go runtime and of the
+// process that the files use.
+func servedMetrics(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The manual does not list the metrics of the libraries, nor those of the disk.
+	served := map[string]bool{}
+	for _, name := range []string{
+		"up", "process_start_time_seconds", "process_resident_memory_bytes", "process_cpu_seconds_total", "go_goroutines", "go_memstats_heap_inuse_bytes",
+		"cadastre_store_free_bytes",
+	} {
+		served[name] = true
+	}
+	rows := metricRow.FindAllStringSubmatch(string(text), -1)
+	if len(rows) < 50 {
+		t.Fatalf("%s: found %d metrics, want at least 50", manual, len(rows))
+	}
+	for _, row := range rows {
+		if row[2] != "histogram" {
+			served[row[1]] = true
+			continue
+		}
+		for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+			served[row[1]+suffix] = true
+		}
+	}
+	return served
+}
+
+// checkExpression parses an expression and checks that each metric in it exists and that its selector names the job.
+func checkExpression(expression string, served map[string]bool) error {
+	parsed, err := parser.ParseExpr(expression)
+	if err != nil {
+		return err
+	}
+	found := false
+	parser.Inspect(parsed, func(node parser.Node, _ []parser.Node) error {
+		selector, ok := node.(*parser.VectorSelector)
+		if !ok {
+			return nil
+		}
+		found = true
+		if !served[selector.Name] {
+			err = fmt.Errorf("the server has no metric %s", selector.Name)
+		}
+		if !slices.ContainsFunc(selector.LabelMatchers, func(m *labels.Matcher) bool { return m.Name == "job" }) {
+			err = fmt.Errorf("%s selects no job", selector.Name)
+		}
+		return nil
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("no metric in %s", expression)
+	}
+	return err
+}
+
+func readRules(t *testing.T) *rulefmt.RuleGroups {
+	t.Helper()
+	groups, errs := rulefmt.ParseFile(folder+"rules.yaml", false, model.UTF8Validation)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	return groups
+}
+
+// TestRules: Prometheus accepts the rules; their metrics exist; the manual describes each alert.
+func TestRules(t *testing.T) {
+	served := servedMetrics(t)
+	page, err := os.ReadFile(alerts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := 0
+	for _, group := range readRules(t).Groups {
+		for _, rule := range group.Rules {
+			number++
+			if err := checkExpression(rule.Expr, served); err != nil {
+				t.Errorf("%s: %v", rule.Alert, err)
+			}
+			if rule.Alert == "" || rule.Annotations["summary"] == "" || !slices.Contains([]string{"critical", "warning", "info"}, rule.Labels["severity"]) {
+				t.Errorf("%s: expected an alert with a summary and a severity", rule.Alert)
+			}
+			if !strings.Contains(string(page), "| `"+rule.Alert+"` |") {
+				t.Errorf("%s does not list %s", alerts, rule.Alert)
+			}
+		}
+	}
+	if listed := strings.Count(string(page), "\n| `Cadastre"); listed != number {
+		t.Errorf("%s lists %d alerts, there are %d", alerts, listed, number)
+	}
+}
+
+// TestPrometheusRule: the object for the Prometheus operator has the groups of the rule file.
+func TestPrometheusRule(t *testing.T) {
+	var object struct {
+		APIVersion, Kind string
+		Spec             any
+	}
+	var file any
+	for name, into := range map[string]any{"prometheusrule.yaml": &object, "rules.yaml": &file} {
+		text, err := os.ReadFile(folder + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.Unmarshal(text, into); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	if object.APIVersion != "monitoring.coreos.com/v1" || object.Kind != "PrometheusRule" {
+		t.Errorf("prometheusrule.yaml is a %s of %s", object.Kind, object.APIVersion)
+	}
+	got, _ := json.Marshal(object.Spec)
+	want, _ := json.Marshal(file)
+	if string(got) != string(want) {
+		t.Errorf("spec of prometheusrule.yaml = %s, want the contents of rules.yaml: %s", got, want)
+	}
+}
+
+// schemaOf returns a schema in testdata.
+func schemaOf(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	file, err := os.Open("testdata/" + name + ".schema.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	text, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource(name, document); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compiler.Compile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// TestDashboard: Grafana's schemas accept the dashboard without unknown fields; its queries can be parsed, and their metrics exist.
+func TestDashboard(t *testing.T) {
+	text, err := os.ReadFile(folder + "dashboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schemaOf(t, "dashboard").Validate(document); err != nil {
+		t.Error(err)
+	}
+	var queries struct {
+		Panels []struct {
+			Title, Type string
+			Targets     []json.RawMessage
+		}
+		Templating struct{ List []struct{ Query any } }
+	}
+	if err := json.Unmarshal(text, &queries); err != nil {
+		t.Fatal(err)
+	}
+	served, querySchema, number := servedMetrics(t), schemaOf(t, "prometheus"), 0
+	for _, panel := range queries.Panels {
+		for _, text := range panel.Targets {
+			number++
+			query, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := querySchema.Validate(query); err != nil {
+				t.Errorf("%s: %v", panel.Title, err)
+			}
+			var target struct{ Expr string }
+			if err := json.Unmarshal(text, &target); err != nil {
+				t.Fatal(err)
+			}
+			// Grafana replaces variables before Prometheus parses the query.
+			if err := checkExpression(strings.ReplaceAll(target.Expr, "$__rate_interval", "5m"), served); err != nil {
+				t.Errorf("%s: %v", panel.Title, err)
+			}
+		}
+		if panel.Type != "row" && len(panel.Targets) == 0 {
+			t.Errorf("%s has no query", panel.Title)
+		}
+	}
+	if number < 15 {
+		t.Errorf("number of queries = %d, want at least 15", number)
+	}
+	if !strings.Contains(string(text), "label_values(cadastre_store_commit_duration_seconds_count") {
+		t.Error("the variable job has no metric of the server")
+	}
+}
+
+// TestUnknownMetric: the check finds metrics that do not exist, and queries that cannot be parsed.
+func TestUnknownMetric(t *testing.T) {
+	served := map[string]bool{"known": true}
+	for expression, want := range map[string]string{
+		`rate(known{job="a"}[5m])`:                "",
+		`known{job="a"} / unknown{job="a"}`:       "no metric unknown",
+		`sum(known)`:                              "selects no job",
+		`sum(known{job="a"}`:                      "parse error",
+		`vector(1)`:                               "no metric in",
+		`rate(known{job="a"}) and known{job="a"}`: "parse error",
+	} {
+		if err := checkExpression(expression, served); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: error = %v, want %q", expression, err, want)
+		}
+	}
+}
