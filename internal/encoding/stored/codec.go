@@ -89,7 +89,7 @@ func (c *Codec) Decode(key string, stored []byte) ([]byte, error) {
 		return nil, errEncrypted
 	case bytes.HasPrefix(stored, protobufPrefix):
 		var err error
-		if text, err = protobuf.Decode(stored, apischema.GroupVersionKind{}); err != nil {
+		if text, err = protobuf.Decode(protobufWithEqualVersion(stored), apischema.GroupVersionKind{}); err != nil {
 			return nil, fmt.Errorf("value: expected protobuf of a built-in kind: %w", err)
 		}
 	}
@@ -113,6 +113,7 @@ func (c *Codec) Decode(key string, stored []byte) ([]byte, error) {
 // current returns an object of a built-in kind as the current storage version represents it: decoded and defaulted at the version at
 // which it is stored, and converted.
 func current(kind *api.Kind, doc document.Value) (document.Value, error) {
+	doc = withEqualVersion(doc)
 	version := doc.Get("apiVersion").Text()
 	if kind.Definition != nil {
 		return currentDefinition(kind, doc)

@@ -41,6 +41,11 @@ func TestFixtures(t *testing.T) {
 		for _, version := range k.Versions {
 			kinds[k.APIVersion(version)+" "+k.Name] = k
 		}
+		for from := range equalVersions {
+			if group, _, _ := strings.Cut(from.apiVersion, "/"); group == k.Group && from.kind == k.Name {
+				kinds[from.apiVersion+" "+k.Name] = k
+			}
+		}
 	}
 	decoded, converted := map[string]bool{}, 0
 	encodingtest.Each(t, func(t *testing.T, f encodingtest.Fixture) {

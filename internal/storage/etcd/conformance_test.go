@@ -259,6 +259,40 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestTLS checks that a store verifies the certificate of etcd.
+func TestTLS(t *testing.T) {
+	cluster, ca := etcdtest.StartTLS(t)
+	commit(t, open(t, cluster, Options{CAFile: ca}), storage.Write{Key: "a", Value: []byte("1")})
+	other, _ := etcdtest.StartTLS(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if s, err := Open(ctx, Options{Endpoints: []string{other.Endpoint}, CAFile: ca}); err == nil {
+		t.Errorf("Open() with the CA of another etcd: error = nil, want an error; Close() = %v", s.Close())
+	}
+}
+
+// TestPassword checks that a store authenticates with a user and a password.
+func TestPassword(t *testing.T) {
+	cluster := etcdtest.Start(t)
+	before := open(t, cluster, Options{})
+	if _, err := before.client.UserAdd(t.Context(), "root", "secret"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := before.client.UserGrantRole(t.Context(), "root", "root"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := before.client.AuthEnable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, open(t, cluster, Options{Username: "root", Password: "secret"}), storage.Write{Key: "a", Value: []byte("1")})
+	for name, o := range map[string]Options{"a wrong password": {Username: "root", Password: "x"}, "no password": {}} {
+		o.Endpoints = []string{cluster.Endpoint}
+		if s, err := Open(t.Context(), o); err == nil {
+			t.Errorf("Open() with %s: error = nil, want an error; Close() = %v", name, s.Close())
+		}
+	}
+}
+
 func TestOptions(t *testing.T) {
 	for _, test := range []struct {
 		options Options

@@ -9,7 +9,4 @@
 // Revisions are those of the wrapped store. Lists are ordered by the keys of the wrapped store, which is the order of item keys within
 // each resource. A value that the Codec cannot decode is returned unchanged and logged: the watch cache reports its object as
 // unreadable.
-//
-// A wrapper that encrypts values belongs between this package and the store: it then receives the keys of kube-apiserver, which are the
-// authenticated data of encrypted values.
 package kubernetes

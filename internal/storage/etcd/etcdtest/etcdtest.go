@@ -2,6 +2,7 @@
 package etcdtest
 
 import (
+	"bytes"
 	"net"
 	"net/url"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
 // Process is a running etcd with one member.
@@ -28,13 +31,29 @@ type Process struct {
 // builds it into the folder $CADASTRE_PEERS or, if that is not set, into the user's cache folder. The etcd does not call fsync.
 func Start(t testing.TB) *Process {
 	t.Helper()
-	program := find(t)
-	client, peer := freeURL(t), freeURL(t)
+	return startProcess(t, freeURL(t, "http"), t.TempDir())
+}
+
+// StartTLS is Start with TLS for clients. caFile contains the certificate of the server, which has signed itself.
+func StartTLS(t testing.TB) (p *Process, caFile string) {
+	t.Helper()
 	folder := t.TempDir()
-	p := &Process{Endpoint: client, program: program, log: filepath.Join(folder, "etcd.log"), args: []string{
+	caFile = filepath.Join(folder, "data", "fixtures", "client", "cert.pem")
+	p = startProcess(t, freeURL(t, "https"), folder, "--auto-tls")
+	testwait.For(t, "the certificate of etcd", func() bool {
+		text, err := os.ReadFile(caFile)
+		return err == nil && bytes.Contains(text, []byte("-----END CERTIFICATE-----\n"))
+	})
+	return p, caFile
+}
+
+func startProcess(t testing.TB, client, folder string, args ...string) *Process {
+	t.Helper()
+	peer := freeURL(t, "http")
+	p := &Process{Endpoint: client, program: find(t), log: filepath.Join(folder, "etcd.log"), args: append([]string{
 		"--data-dir=" + filepath.Join(folder, "data"), "--listen-client-urls=" + client, "--advertise-client-urls=" + client,
 		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=default=" + peer, "--unsafe-no-fsync",
-	}}
+	}, args...)}
 	p.Resume(t)
 	t.Cleanup(p.Kill)
 	return p
@@ -62,14 +81,14 @@ func find(t testing.TB) string {
 }
 
 // freeURL returns the URL of an unused port.
-func freeURL(t testing.TB) string {
+func freeURL(t testing.TB, scheme string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	return (&url.URL{Scheme: "http", Host: listener.Addr().String()}).String()
+	return (&url.URL{Scheme: scheme, Host: listener.Addr().String()}).String()
 }
 
 // Kill ends the process like kill -9. Its data remain.
