@@ -20,7 +20,7 @@ func TestProfiling(t *testing.T) {
 		"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"profiles"}}`).want(201)
 	c.withToken("reader-token").call("GET", "/debug/pprof/heap", "").want(200)
 	c.withToken("other-token").call("GET", "/debug/pprof/heap", "").want(403)
-	c.withToken("").call("GET", "/debug/pprof/heap", "").want(401)
+	c.withToken("").call("GET", "/debug/pprof/heap", "").want(403)
 
 	start(t, Config{}).call("GET", "/debug/pprof/", "").want(404)
 }
