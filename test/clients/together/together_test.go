@@ -38,6 +38,7 @@ type server struct {
 // pair are kube-apiserver and Cadastre on one etcd.
 type pair struct {
 	servers [2]server
+	configs [2]*rest.Config
 	etcd    string
 }
 
@@ -59,13 +60,14 @@ func start(t *testing.T, mediaType string, args ...string) pair {
 	}
 	t.Cleanup(plane.Stop)
 	p := pair{etcd: plane.EtcdURL}
-	p.servers[0] = connect(t, "kube-apiserver", &rest.Config{Host: plane.Host, BearerToken: plane.Token, TLSClientConfig: rest.TLSClientConfig{CAData: plane.CA}})
-	p.servers[1] = p.startCadastre(t, mediaType)
+	p.configs[0] = &rest.Config{Host: plane.Host, BearerToken: plane.Token, TLSClientConfig: rest.TLSClientConfig{CAData: plane.CA}}
+	p.servers[0] = connect(t, "kube-apiserver", p.configs[0])
+	p.servers[1], p.configs[1] = p.startCadastre(t, mediaType)
 	return p
 }
 
 // startCadastre starts a Cadastre on the etcd of the pair.
-func (p pair) startCadastre(t *testing.T, mediaType string) server {
+func (p pair) startCadastre(t *testing.T, mediaType string) (server, *rest.Config) {
 	t.Helper()
 	s, err := apiserver.New(apiserver.Options{
 		Etcd: apiserver.Etcd{Servers: []string{p.etcd}, MediaType: mediaType}, DisableControllers: true, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
@@ -87,7 +89,8 @@ func (p pair) startCadastre(t *testing.T, mediaType string) server {
 	if err := s.WaitReady(ready); err != nil {
 		t.Fatal(err)
 	}
-	return connect(t, "Cadastre", s.RESTConfig())
+	config := s.RESTConfig()
+	return connect(t, "Cadastre", config), config
 }
 
 func connect(t *testing.T, name string, config *rest.Config) server {
@@ -120,21 +123,31 @@ func parse(t *testing.T, text string) *unstructured.Unstructured {
 	return o
 }
 
-// sameOnBoth checks that both servers return the same object, managedFields and resourceVersion included, and returns it.
+// sameOnBoth checks that both servers return the same object, managedFields and resourceVersion included, and returns it. It reads again
+// while a server changes the object, for instance its conditions.
 func (p pair) sameOnBoth(t *testing.T, o *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	var got [2]*unstructured.Unstructured
-	for i, s := range p.servers {
-		var err error
-		if got[i], err = s.of(o).Get(t.Context(), o.GetName(), metav1.GetOptions{}); err != nil {
-			t.Fatalf("GET %s %s from %s: %v", o.GetKind(), o.GetName(), s.name, err)
+	for range maxReads {
+		for i, s := range p.servers {
+			var err error
+			if got[i], err = s.of(o).Get(t.Context(), o.GetName(), metav1.GetOptions{}); err != nil {
+				t.Errorf("GET %s %s from %s: %v", o.GetKind(), o.GetName(), s.name, err)
+				return o
+			}
+		}
+		if got[0].GetResourceVersion() == got[1].GetResourceVersion() {
+			break
 		}
 	}
 	if !reflect.DeepEqual(got[0], got[1]) {
 		t.Errorf("%s %s differs:\n%s: %s\n%s: %s", o.GetKind(), o.GetName(), p.servers[0].name, text(t, got[0]), p.servers[1].name, text(t, got[1]))
 	}
-	return got[0]
+	return got[1]
 }
+
+// maxReads is the maximum number of attempts to read the same resourceVersion from both servers.
+const maxReads = 10
 
 func text(t *testing.T, o any) string {
 	t.Helper()
