@@ -41,11 +41,13 @@ var keyUsages = map[certificatesv1.KeyUsage]x509.KeyUsage{
 	certificatesv1.UsageKeyEncipherment:  x509.KeyUsageKeyEncipherment,
 }
 
-// Messages of Kubernetes.
-const (
-	emailNotAllowed = "Email subjectAltNames are not allowed"
-	notSystemNode   = "subject common name does not begin with system:node:"
-)
+// nodePrefix is the prefix of the user names of kubelets.
+const nodePrefix = "system:node:"
+
+// unexpectedNames returns the error for alternative names of a kind.
+func unexpectedNames(kind string) error {
+	return fmt.Errorf("%s subjectAltNames are not allowed", kind)
+}
 
 // checkClient returns an error unless the usages are those of a client.
 func checkClient(_ *x509.CertificateRequest, usages []certificatesv1.KeyUsage) error {
@@ -66,15 +68,15 @@ func checkKubelet(r *x509.CertificateRequest, usages []certificatesv1.KeyUsage) 
 	case !slices.Equal(r.Subject.Organization, []string{"system:nodes"}):
 		return errors.New("subject organization is not system:nodes")
 	case len(r.DNSNames) > 0:
-		return errors.New("DNS subjectAltNames are not allowed")
+		return unexpectedNames("DNS")
 	case len(r.EmailAddresses) > 0:
-		return errors.New(emailNotAllowed)
+		return unexpectedNames("Email")
 	case len(r.IPAddresses) > 0:
-		return errors.New("IP subjectAltNames are not allowed")
+		return unexpectedNames("IP")
 	case len(r.URIs) > 0:
-		return errors.New("URI subjectAltNames are not allowed")
-	case !strings.HasPrefix(r.Subject.CommonName, "system:node:"):
-		return errors.New(notSystemNode)
+		return unexpectedNames("URI")
+	case !strings.HasPrefix(r.Subject.CommonName, nodePrefix):
+		return fmt.Errorf("subject common name does not begin with %s", nodePrefix)
 	}
 	required := []certificatesv1.KeyUsage{certificatesv1.UsageClientAuth, certificatesv1.UsageDigitalSignature}
 	received := slices.Compact(slices.Sorted(slices.Values(usages)))
