@@ -1,0 +1,3 @@
+module github.com/cadastre/cadastre/test/soak
+
+go 1.26.0
