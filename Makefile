@@ -16,7 +16,7 @@ LDFLAGS  ?= -s -w -X $(VARS).Version=$(VERSION) -X $(VARS).Commit=$(COMMIT) -X $
 
 .PHONY: help
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Build, tests and checks.
 
@@ -28,6 +28,7 @@ build: ## compile every package of every module
 	$(GO) -C test/bench build ./...
 	$(GO) -C test/peers build ./...
 	$(GO) -C test/clients build ./...
+	$(GO) -C test/soak build -o /dev/null ./...
 
 .PHONY: install
 install: ## install cadastre and kubectl-own, with the tags of releases
@@ -207,8 +208,8 @@ oracle-tables: ## write the tables of Kubernetes' printers to internal/encoding/
 
 HISTORIES ?= 200000
 
-.PHONY: soak
-soak: ## compare HISTORIES (200000) random histories of twelve requests each with structured-merge-diff
+.PHONY: differential-apply
+differential-apply: ## compare HISTORIES (200000) random histories of twelve requests each with structured-merge-diff
 	$(GO) test ./apply -run 'TestDifferential' -histories $(HISTORIES) -timeout 24h -v
 
 .PHONY: fuzz-short
@@ -218,6 +219,12 @@ fuzz-short: ## fuzz each target for ten seconds
 .PHONY: fuzz
 fuzz: ## fuzz each target for FUZZTIME (10m)
 	GO="$(GO)" FUZZTIME=$(FUZZTIME) test/tools/fuzz
+
+SOAK ?=
+
+.PHONY: soak
+soak: ## run a server for an hour beside polite users, a hostile user, kill -9, full disks and clock jumps, and check that nothing is lost; SOAK='-time 5m -seed 7' passes flags
+	$(GO) -C test/soak run . -clock $(SOAK)
 
 KILLS ?= 1000
 

@@ -81,3 +81,22 @@ func FuzzMembers(f *testing.F) {
 		}
 	})
 }
+
+// FuzzNegotiate negotiates arbitrary Accept headers: the result is an error or a format with an encoding, and the cache returns the same
+// format.
+func FuzzNegotiate(f *testing.F) {
+	for _, accept := range []string{"", "*/*", "application/json;as=Table;v=v1;g=meta.k8s.io, application/json;q=0.5", "application/cbor;stream=watch",
+		"application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io;q=0.1", `application/json;drop="metadata.managedFields";drop=x`, "a/b;c=\"\\", ",;=,/;q=x"} {
+		f.Add(accept, byte(Objects))
+		f.Add(accept, byte(Watch))
+	}
+	f.Fuzz(func(t *testing.T, accept string, endpoint byte) {
+		format, err := Negotiate(accept, Endpoint(endpoint))
+		if err == nil && format.Encoding == nil {
+			t.Errorf("Negotiate(%q, %d) has no encoding", accept, endpoint)
+		}
+		if again, err2 := Negotiate(accept, Endpoint(endpoint)); again != format || (err2 == nil) != (err == nil) {
+			t.Errorf("Negotiate(%q, %d) = %v, %v, then %v, %v", accept, endpoint, format, err, again, err2)
+		}
+	})
+}
