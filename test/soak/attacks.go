@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -67,13 +68,10 @@ var largeBodies = []func() (method, path, mediaType, body string){
 		return "POST", pods(), "application/json", pod(b.String())
 	},
 	func() (string, string, string, string) { // fields with an owner each
-		return "PATCH", pods() + "/large&fieldManager=m&force=true", "application/apply-patch+yaml", labels("ConfigMap")
+		return "PATCH", collection(hostileNamespace) + "/large?dryRun=All&fieldManager=m&force=true", "application/apply-patch+yaml", manyKeys()
 	},
 	func() (string, string, string, string) {
-		return "PATCH", collection(hostileNamespace) + "/large?dryRun=All&fieldManager=m&force=true", "application/apply-patch+yaml", labels("ConfigMap")
-	},
-	func() (string, string, string, string) {
-		return "PATCH", collection(hostileNamespace) + "/large-0?dryRun=All", "application/strategic-merge-patch+json", labels("ConfigMap")
+		return "PATCH", collection(hostileNamespace) + "/large-0?dryRun=All", "application/strategic-merge-patch+json", manyKeys()
 	},
 	func() (string, string, string, string) { // operations
 		return "PATCH", collection(hostileNamespace) + "/large-0?dryRun=All", "application/json-patch+json",
@@ -97,18 +95,31 @@ func pod(containers string) string {
 	return `{"apiVersion":"v1","kind":"Pod","metadata":{"generateName":"p-"},"spec":{"containers":[` + strings.TrimSuffix(containers, ",") + "]}}"
 }
 
-// labels returns an object with 50,000 small fields.
-func labels(kind string) string {
+// manyKeys returns a ConfigMap with 50,000 small fields.
+func manyKeys() string {
 	var b strings.Builder
 	for i := range 50000 {
 		fmt.Fprintf(&b, `"k%d":"",`, i)
 	}
-	return fmt.Sprintf(`{"apiVersion":"v1","kind":%q,"metadata":{"name":"large"},"data":{%s}}`, kind, strings.TrimSuffix(b.String(), ","))
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"large"},"data":{%s}}`, strings.TrimSuffix(b.String(), ","))
 }
+
+// largeRequest is a request of largeBodies.
+type largeRequest struct{ method, path, mediaType, body string }
+
+// largeRequests builds the requests once, because all connections share their text.
+var largeRequests = sync.OnceValue(func() (all []largeRequest) {
+	for _, build := range largeBodies {
+		method, path, mediaType, body := build()
+		all = append(all, largeRequest{method, path, mediaType, body})
+	}
+	return all
+})
 
 // memory sends a body that costs the server much memory.
 func memory(c *hostileConn) error {
-	return c.send(largeBodies[c.random.IntN(len(largeBodies))]())
+	r := largeRequests()[c.random.IntN(len(largeBodies))]
+	return c.send(r.method, r.path, r.mediaType, r.body)
 }
 
 // numbers sends numbers that clients cannot decode, and other odd values.
