@@ -68,10 +68,10 @@ var largeBodies = []func() (method, path, mediaType, body string){
 		return "POST", pods(), "application/json", pod(b.String())
 	},
 	func() (string, string, string, string) { // fields with an owner each
-		return "PATCH", collection(hostileNamespace) + "/large?dryRun=All&fieldManager=m&force=true", "application/apply-patch+yaml", manyKeys()
+		return "PATCH", collection(hostileNamespace) + "/large?dryRun=All&fieldManager=m&force=true", "application/apply-patch+yaml", manyKeys("large")
 	},
 	func() (string, string, string, string) {
-		return "PATCH", collection(hostileNamespace) + "/large-0?dryRun=All", "application/strategic-merge-patch+json", manyKeys()
+		return "PATCH", collection(hostileNamespace) + "/large-0?dryRun=All", "application/strategic-merge-patch+json", manyKeys("large-0")
 	},
 	func() (string, string, string, string) { // operations
 		return "PATCH", collection(hostileNamespace) + "/large-0?dryRun=All", "application/json-patch+json",
@@ -96,12 +96,12 @@ func pod(containers string) string {
 }
 
 // manyKeys returns a ConfigMap with 50,000 small fields.
-func manyKeys() string {
+func manyKeys(name string) string {
 	var b strings.Builder
 	for i := range 50000 {
 		fmt.Fprintf(&b, `"k%d":"",`, i)
 	}
-	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"large"},"data":{%s}}`, strings.TrimSuffix(b.String(), ","))
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{%s}}`, name, strings.TrimSuffix(b.String(), ","))
 }
 
 // largeRequest is a request of largeBodies.
