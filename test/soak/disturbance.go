@@ -2,7 +2,7 @@ package main
 
 import "sync"
 
-// disturbance tells apart times at which requests may fail from times at which they must succeed.
+// disturbance distinguishes times at which requests may fail from times at which they must succeed.
 type disturbance struct {
 	mu     sync.Mutex
 	active int

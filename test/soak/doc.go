@@ -1,10 +1,10 @@
-// Command soak runs a server for an hour, or for the time of the flag -time, beside everything that may happen to it, and checks that
-// it keeps its promises. make soak runs it; CI runs a short version.
+// Command soak runs a server for an hour, or for the time of the flag -time, with disturbances, and checks its
+// invariants. make soak runs it; CI runs a short version.
 //
 // The server is the real program with a data directory. The run consists of cycles of random length. In each cycle polite users write,
 // read and watch, a hostile user attacks from many connections, the disk becomes full and is freed again, and the wall clock jumps. The
-// cycle ends with kill -9, sometimes with SIGTERM, under load. The server then starts on the same directory, and everything that it
-// has confirmed is compared with what it serves.
+// cycle ends with kill -9, sometimes with SIGTERM, under load. The server then starts on the same directory, and the states that it has
+// confirmed are compared with those that it serves.
 //
 // # Invariants
 //

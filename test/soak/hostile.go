@@ -123,7 +123,7 @@ func beHostile(ctx context.Context, o options) error {
 	return json.NewEncoder(os.Stdout).Encode(e.tally)
 }
 
-// enemy is the hostile user: its connections and what they have received.
+// enemy is the hostile user: its connections and the tally of their responses.
 type enemy struct {
 	address string
 	config  *tls.Config
