@@ -38,10 +38,10 @@
 //
 //	registry.go      Registry and its options
 //	request.go       requests and results
-//	pipeline.go      the stages in order, and their types; keyqueue.go, the queue of the writers of a hot object
+//	pipeline.go      the stages in order, their types, and load; keyqueue.go, the queue of the writers of a hot object
 //	  decode.go        decode; entries.go: managedFields that clients send; references.go: duplicate ownerReferences
 //	  markers.go       rejection of unset markers outside of apply
-//	  load.go          load
+//	  load.go          conversion of the loaded object, preconditions
 //	  create.go, update.go, patch.go, apply.go   merge, one file per verb; lastapplied.go: migration from client-side apply
 //	  mutate.go        mutate; admissionsource.go: objects in the form that webhooks receive
 //	                   policymerge.go: merging apply configurations of policies

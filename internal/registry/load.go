@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -11,33 +10,8 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/metrics"
-	"github.com/cadastre/cadastre/internal/storage"
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
-
-// load reads the live object. The result is the zero value of loaded if the object does not exist or the request has no name.
-func (w *write) load(ctx context.Context) (*loaded, error) {
-	if w.Name == "" {
-		return &loaded{}, nil
-	}
-	object, err := w.Cache.Get(ctx, w.key(), watchcache.Latest)
-	if errors.Is(err, storage.ErrNotFound) {
-		return &loaded{}, nil
-	}
-	if err != nil {
-		return nil, StoreError(err)
-	}
-	live := &loaded{object: object}
-	if w.Endpoint.evolving != nil {
-		return live, w.convertLive(live)
-	}
-	if live.current, err = w.parsed(object); err != nil {
-		return nil, StoreError(err)
-	}
-	live.stored = live.current.Document
-	live.current.Document, err = w.Endpoint.fromStored(live.stored)
-	return live, err
-}
 
 // convertLive converts a live custom resource to the request's version, with the current CustomResourceDefinition.
 func (w *write) convertLive(live *loaded) error {

@@ -210,6 +210,30 @@ func (w *write) attempt(ctx context.Context) (Result, error) {
 	return w.commit(ctx, live, a, p)
 }
 
+// load reads the live object. The result is the zero value of loaded if the object does not exist or the request has no name.
+func (w *write) load(ctx context.Context) (*loaded, error) {
+	if w.Name == "" {
+		return &loaded{}, nil
+	}
+	object, err := w.Cache.Get(ctx, w.key(), watchcache.Latest)
+	if errors.Is(err, storage.ErrNotFound) {
+		return &loaded{}, nil
+	}
+	if err != nil {
+		return nil, StoreError(err)
+	}
+	live := &loaded{object: object}
+	if w.Endpoint.evolving != nil {
+		return live, w.convertLive(live)
+	}
+	if live.current, err = w.parsed(object); err != nil {
+		return nil, StoreError(err)
+	}
+	live.stored = live.current.Document
+	live.current.Document, err = w.Endpoint.fromStored(live.stored)
+	return live, err
+}
+
 // enterError returns the API error for a write that did not pass the write gate, which blocks writes while managedFields are
 // migrated: ErrReplaced, or the 504 for a wait that took too long.
 func (w *write) enterError(err error) error {

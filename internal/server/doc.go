@@ -17,8 +17,8 @@
 //
 // # Where to look
 //
-//	handler.go         Handler, its options, and the dispatch to the handlers of verbs
-//	filters.go         the filters, in the order in which they run
+//	handler.go         Handler, its options, and the state of a request
+//	filters.go         the filters, in the order in which they run, and the dispatch to the handlers of verbs
 //	  auth.go            authentication and authorization
 //	  limits.go          limits of duration and size
 //	  fairness.go        priority and fairness: the seats of a request

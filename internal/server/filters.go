@@ -133,6 +133,55 @@ func enterLevel(q *request, next handler) error {
 	return next(q)
 }
 
+// dispatch is the innermost handler. If the path refers to a resource, dispatch looks up the resource and calls the handler of
+// the verb; otherwise it calls the handler of the path.
+func (q *request) dispatch() error {
+	if !q.target.isResource() {
+		return q.serveNonResource()
+	}
+	if err := q.findKind(); err != nil {
+		return err
+	}
+	return q.serveResource()
+}
+
+// serveResource calls the handler of the verb for the resource in q.kind. It returns a 405 if the resource does not support
+// the verb.
+func (q *request) serveResource() error {
+	if q.r.Method == http.MethodHead {
+		return q.methodNotAllowed() // Kubernetes does not support HEAD for resources, either
+	}
+	if q.kind.CreateOnly && q.target.name != "" {
+		return resourceNotFound(fmt.Sprintf("objects of %s are not stored", q.kind))
+	}
+	if q.kind.CreateOnly && q.target.verb != "create" {
+		return q.methodNotAllowed()
+	}
+	if q.kind.CreateOnly && q.kind.ActsOn == "" {
+		return q.review()
+	}
+	switch q.target.verb {
+	case "get":
+		return q.get()
+	case "list":
+		return q.list()
+	case "watch":
+		return q.watch()
+	case "create":
+		return q.create()
+	case "update":
+		return q.update()
+	case "patch":
+		return q.patch()
+	case "delete":
+		return q.delete()
+	case "deletecollection":
+		return q.deleteCollection()
+	default:
+		return q.methodNotAllowed()
+	}
+}
+
 // finish implements observe after the request has returned or panicked. It must be called by defer, because it recovers.
 func (q *request) finish() {
 	reason := recover()
