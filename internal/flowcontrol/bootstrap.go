@@ -9,6 +9,7 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	fcboot "k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
 )
 
@@ -19,7 +20,6 @@ const (
 	Levels         = Group + "/prioritylevelconfigurations"
 	SpecManager    = "api-priority-and-fairness-config-producer-v1"
 	StatusManager  = "api-priority-and-fairness-config-consumer-v1"
-	apiVersion     = Group + "/v1"
 	schemaKind     = "FlowSchema"
 	levelKind      = "PriorityLevelConfiguration"
 	schemaResource = "flowschemas"
@@ -42,97 +42,105 @@ type Change struct {
 // without that annotation, if their spec was never changed. Objects with the annotation that are no longer bootstrap objects are
 // deleted. The arguments are the stored objects.
 func Reconcile(schemas []*flowcontrolv1.FlowSchema, levels []*flowcontrolv1.PriorityLevelConfiguration) []Change {
-	var changes []Change
-	wanted := slices.Concat(fcboot.SuggestedPriorityLevelConfigurations, fcboot.MandatoryPriorityLevelConfigurations)
-	for i, w := range wanted {
-		isMandatory := i >= len(fcboot.SuggestedPriorityLevelConfigurations)
-		at := slices.IndexFunc(levels, func(o *flowcontrolv1.PriorityLevelConfiguration) bool { return o.Name == w.Name })
-		if at < 0 {
-			changes = append(changes, Change{Resource: levelResource, Name: w.Name, Document: encodeLevel(w)})
-			continue
-		}
-		o := levels[at].DeepCopy()
-		spec := w.DeepCopy().Spec
-		if isMandatory && o.Spec.Exempt != nil {
-			spec.Exempt = o.Spec.Exempt // spec.exempt may be configured
-		}
-		if revise(&o.ObjectMeta, isMandatory, equality.Semantic.DeepEqual(o.Spec, spec), func() { o.Spec = spec }) {
-			changes = append(changes, Change{Resource: levelResource, Name: o.Name, Document: encodeLevel(o), Exists: true})
-		}
+	levelObjects := bootstrapObjects[*flowcontrolv1.PriorityLevelConfiguration, flowcontrolv1.PriorityLevelConfigurationSpec]{
+		resource: levelResource, kind: levelKind,
+		suggested: fcboot.SuggestedPriorityLevelConfigurations, mandatory: fcboot.MandatoryPriorityLevelConfigurations,
+		spec: func(o *flowcontrolv1.PriorityLevelConfiguration) *flowcontrolv1.PriorityLevelConfigurationSpec {
+			return &o.Spec
+		},
+		keep: func(wanted, stored *flowcontrolv1.PriorityLevelConfigurationSpec) {
+			if stored.Exempt != nil {
+				wanted.Exempt = stored.Exempt // spec.exempt of a mandatory level may be configured
+			}
+		},
+		level: func(*flowcontrolv1.PriorityLevelConfiguration) string { return "" },
 	}
-	for _, o := range levels {
-		isWanted := slices.ContainsFunc(wanted, func(w *flowcontrolv1.PriorityLevelConfiguration) bool { return o.Name == w.Name })
-		if !isWanted && isAutomatic(&o.ObjectMeta) {
-			changes = append(changes, Change{Resource: levelResource, Name: o.Name, Exists: true})
-		}
+	schemaObjects := bootstrapObjects[*flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaSpec]{
+		resource: schemaResource, kind: schemaKind,
+		suggested: fcboot.SuggestedFlowSchemas, mandatory: fcboot.MandatoryFlowSchemas,
+		spec:  func(o *flowcontrolv1.FlowSchema) *flowcontrolv1.FlowSchemaSpec { return &o.Spec },
+		keep:  func(_, _ *flowcontrolv1.FlowSchemaSpec) {},
+		level: func(o *flowcontrolv1.FlowSchema) string { return o.Spec.PriorityLevelConfiguration.Name },
 	}
-	return append(changes, reconcileSchemas(schemas)...)
+	return append(levelObjects.reconcile(levels), schemaObjects.reconcile(schemas)...)
 }
 
-func reconcileSchemas(schemas []*flowcontrolv1.FlowSchema) (changes []Change) {
-	wanted := slices.Concat(fcboot.SuggestedFlowSchemas, fcboot.MandatoryFlowSchemas)
+// bootstrapObjects describes the bootstrap objects of a resource. T is the type of an object, S the type of its spec.
+type bootstrapObjects[T bootstrapObject[T], S any] struct {
+	resource, kind       string
+	suggested, mandatory []T
+	spec                 func(T) *S
+	// keep copies the fields of the stored spec that users may configure in a mandatory object to the wanted spec.
+	keep func(wanted, stored *S)
+	// level returns the level to which an object refers; "" for a level.
+	level func(T) string
+}
+
+// bootstrapObject is a FlowSchema or a PriorityLevelConfiguration.
+type bootstrapObject[T any] interface {
+	runtime.Object
+	metav1.Object
+	DeepCopy() T
+}
+
+func (b *bootstrapObjects[T, S]) reconcile(stored []T) (changes []Change) {
+	wanted := slices.Concat(b.suggested, b.mandatory)
 	for i, w := range wanted {
-		isMandatory := i >= len(fcboot.SuggestedFlowSchemas)
-		at := slices.IndexFunc(schemas, func(o *flowcontrolv1.FlowSchema) bool { return o.Name == w.Name })
+		w := w.DeepCopy()
+		at := slices.IndexFunc(stored, func(o T) bool { return o.GetName() == w.GetName() })
 		if at < 0 {
-			changes = append(changes, Change{Resource: schemaResource, Name: w.Name, Document: encodeSchema(w), Level: w.Spec.PriorityLevelConfiguration.Name})
+			changes = append(changes, Change{Resource: b.resource, Name: w.GetName(), Document: b.encode(w), Level: b.level(w)})
 			continue
 		}
-		o := schemas[at].DeepCopy()
-		if revise(&o.ObjectMeta, isMandatory, equality.Semantic.DeepEqual(o.Spec, w.Spec), func() { o.Spec = w.DeepCopy().Spec }) {
-			changes = append(changes, Change{Resource: schemaResource, Name: o.Name, Document: encodeSchema(o), Exists: true})
+		o, isMandatory := stored[at].DeepCopy(), i >= len(b.suggested)
+		if isMandatory {
+			b.keep(b.spec(w), b.spec(o))
+		}
+		if b.revise(o, b.spec(w), isMandatory) {
+			changes = append(changes, Change{Resource: b.resource, Name: o.GetName(), Document: b.encode(o), Exists: true})
 		}
 	}
-	for _, o := range schemas {
-		isWanted := slices.ContainsFunc(wanted, func(w *flowcontrolv1.FlowSchema) bool { return o.Name == w.Name })
-		if !isWanted && isAutomatic(&o.ObjectMeta) {
-			changes = append(changes, Change{Resource: schemaResource, Name: o.Name, Exists: true})
+	for _, o := range stored {
+		isWanted := slices.ContainsFunc(wanted, func(w T) bool { return o.GetName() == w.GetName() })
+		if automatic, _ := autoUpdate(o); automatic && !isWanted {
+			changes = append(changes, Change{Resource: b.resource, Name: o.GetName(), Exists: true})
 		}
 	}
 	return changes
 }
 
 // revise updates the spec and the annotation of a stored bootstrap object, and reports whether it changed.
-func revise(meta *metav1.ObjectMeta, isMandatory, hasWantedSpec bool, setSpec func()) (changed bool) {
-	automatic, err := strconv.ParseBool(meta.Annotations[flowcontrolv1.AutoUpdateAnnotationKey])
-	hasAnnotation := err == nil
-	update := isMandatory || hasAnnotation && automatic || !hasAnnotation && meta.Generation == 1
-	if update && !hasWantedSpec {
-		setSpec()
-		changed = true
+func (b *bootstrapObjects[T, S]) revise(o T, wanted *S, isMandatory bool) (changed bool) {
+	automatic, hasAnnotation := autoUpdate(o)
+	update := isMandatory || automatic || !hasAnnotation && o.GetGeneration() == 1
+	if spec := b.spec(o); update && !equality.Semantic.DeepEqual(spec, wanted) {
+		*spec, changed = *wanted, true
 	}
 	if !hasAnnotation || automatic != update {
-		if meta.Annotations == nil {
-			meta.Annotations = map[string]string{}
+		annotations := o.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
 		}
-		meta.Annotations[flowcontrolv1.AutoUpdateAnnotationKey] = strconv.FormatBool(update)
+		annotations[flowcontrolv1.AutoUpdateAnnotationKey] = strconv.FormatBool(update)
+		o.SetAnnotations(annotations)
 		changed = true
 	}
 	return changed
 }
 
-// isAutomatic reports whether the server maintains the spec of an object.
-func isAutomatic(meta *metav1.ObjectMeta) bool {
-	automatic, err := strconv.ParseBool(meta.Annotations[flowcontrolv1.AutoUpdateAnnotationKey])
-	return err == nil && automatic
-}
-
-func encodeLevel(o *flowcontrolv1.PriorityLevelConfiguration) []byte {
-	o = o.DeepCopy()
-	o.TypeMeta = metav1.TypeMeta{APIVersion: apiVersion, Kind: levelKind}
-	return encode(o)
-}
-
-func encodeSchema(o *flowcontrolv1.FlowSchema) []byte {
-	o = o.DeepCopy()
-	o.TypeMeta = metav1.TypeMeta{APIVersion: apiVersion, Kind: schemaKind}
-	return encode(o)
-}
-
-func encode(o any) []byte {
+// encode returns an object as JSON. It sets the TypeMeta of the object.
+func (b *bootstrapObjects[T, S]) encode(o T) []byte {
+	o.GetObjectKind().SetGroupVersionKind(flowcontrolv1.SchemeGroupVersion.WithKind(b.kind))
 	text, err := json.Marshal(o)
 	if err != nil {
 		panic(fmt.Sprintf("encoding a Go type of Kubernetes: %v", err)) // unreachable: these types contain no channels and functions
 	}
 	return text
+}
+
+// autoUpdate returns the value of the annotation apf.kubernetes.io/autoupdate-spec, with which the server maintains the spec of an
+// object, and reports whether the object has a valid one.
+func autoUpdate(o metav1.Object) (automatic, ok bool) {
+	automatic, err := strconv.ParseBool(o.GetAnnotations()[flowcontrolv1.AutoUpdateAnnotationKey])
+	return automatic, err == nil
 }
