@@ -17,7 +17,9 @@ type WriteGate struct {
 	// writers is the number of active writers. idle is signaled when writers drops to 0.
 	writers int
 	idle    sync.Cond
-	// blocked is a channel that is closed when new writers are no longer blocked; nil if they are not blocked.
+	// blocks is the number of calls of Block that are not released; blocked is a channel that is closed when it drops to 0, and
+	// nil while it is 0.
+	blocks  int
 	blocked chan struct{}
 	// lifetime is canceled when the gate is closed.
 	lifetime context.Context
@@ -86,19 +88,25 @@ func (g *WriteGate) Leave() {
 	}
 }
 
-// Block makes Enter wait until release is called. release may be called more than once. When Block is called, there must be
-// no active writers, and the gate must not be blocked.
+// Block makes Enter wait until release is called. release may be called more than once. If Block is called more than once, Enter
+// waits for all releases. When Block is called, there must be no active writers.
 func (g *WriteGate) Block() (release func()) {
-	blocked := make(chan struct{})
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.blocked = blocked
-	return sync.OnceFunc(func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
+	if g.blocks++; g.blocks == 1 {
+		g.blocked = make(chan struct{})
+	}
+	return sync.OnceFunc(g.unblock)
+}
+
+// unblock undoes one call of Block.
+func (g *WriteGate) unblock() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.blocks--; g.blocks == 0 {
+		close(g.blocked)
 		g.blocked = nil
-		close(blocked)
-	})
+	}
 }
 
 // Close makes Enter return ErrReplaced, including calls of Enter that are waiting, and then waits until all active writers

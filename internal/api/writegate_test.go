@@ -87,3 +87,26 @@ func TestWriteGateCloseWhileBlocked(t *testing.T) {
 		<-called
 	})
 }
+
+// TestWriteGateBlockTwice checks that a gate that is blocked twice admits writers after both releases, in either order.
+func TestWriteGateBlockTwice(t *testing.T) {
+	for _, first := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			u := NewWriteGate()
+			releases := []func(){u.Block(), u.Block()}
+			entered := make(chan error, 1)
+			go func() { entered <- u.Enter(t.Context(), nil) }()
+			releases[first]()
+			synctest.Wait()
+			select {
+			case err := <-entered:
+				t.Errorf("Enter() after release %d of two returned %v, want it to wait", first, err)
+			default:
+			}
+			releases[1-first]()
+			if err := <-entered; err != nil {
+				t.Errorf("Enter() after both releases = %v, want nil", err)
+			}
+		})
+	}
+}
