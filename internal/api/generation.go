@@ -8,16 +8,17 @@ import (
 type Generation struct {
 	// First is the generation of a new object; 0 means that a new object has the generation that the request contains.
 	First int64
-	// Counted are the paths of the fields whose changes increment the generation.
+	// Counted are the paths of the fields whose changes increment the generation. Changes of metadata are counted only at the main
+	// endpoint.
 	Counted [][]string
 }
 
 // NextGeneration returns the metadata.generation of obj, which is written at endpoint; 0 means that the object has no
 // generation. It ignores the generation in an update request. Both obj and live, which is absent on create, are at the storage
-// version, with reset fields restored.
-func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
+// version, with reset fields restored. version is the version of the request.
+func (k *Kind) NextGeneration(endpoint, version string, obj, live document.Value) int64 {
 	if k.Custom {
-		return nextCustomGeneration(endpoint, obj, live)
+		return k.nextCustomGeneration(version, obj, live)
 	}
 	sent, _ := obj.Lookup("metadata", "generation").Int64()
 	if live.IsAbsent() {
@@ -27,11 +28,9 @@ func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 		return sent
 	}
 	generation, _ := live.Lookup("metadata", "generation").Int64()
-	if endpoint == StatusSubresource {
-		return generation // the status endpoint ignores the fields in Counted, except annotations
-	}
 	for _, path := range k.Generation.Counted {
-		if !semanticEqual(obj.Lookup(path...), live.Lookup(path...)) {
+		isCounted := endpoint == "" || path[0] != "metadata"
+		if isCounted && !semanticEqual(obj.Lookup(path...), live.Lookup(path...)) {
 			return generation + 1
 		}
 	}
@@ -39,8 +38,8 @@ func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 }
 
 // setNextGeneration returns obj with metadata.generation set to the result of NextGeneration, or removed if that result is 0.
-func (k *Kind) setNextGeneration(endpoint string, obj, live document.Value) document.Value {
-	next, sent := k.NextGeneration(endpoint, obj, live), obj.Lookup("metadata", "generation")
+func (k *Kind) setNextGeneration(endpoint, version string, obj, live document.Value) document.Value {
+	next, sent := k.NextGeneration(endpoint, version, obj, live), obj.Lookup("metadata", "generation")
 	switch n, ok := sent.Int64(); {
 	case next == 0 && sent.IsAbsent(), next != 0 && ok && n == next:
 		return obj

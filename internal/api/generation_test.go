@@ -23,7 +23,7 @@ func TestNextGeneration(t *testing.T) {
 		{"priorityclass is not counted", "priorityclasses.scheduling.k8s.io", "", `{value: 2}`, `{metadata: {generation: 1}, value: 1}`, 1},
 		{"update ignores generation of request", "configmaps", "", `{metadata: {generation: 9}}`, `{metadata: {}}`, 0},
 	} {
-		if got := builtin(t, test.kind).NextGeneration(test.endpoint, parse(t, test.obj), parse(t, test.live)); got != test.want {
+		if got := builtin(t, test.kind).NextGeneration(test.endpoint, "v1", parse(t, test.obj), parse(t, test.live)); got != test.want {
 			t.Errorf("%s: NextGeneration() = %d, want %d", test.name, got, test.want)
 		}
 	}

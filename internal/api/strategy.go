@@ -159,7 +159,7 @@ func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) docum
 	if p, ok := k.Definition.(Preparer); ok {
 		obj = p.Prepare(endpoint, obj, live)
 	}
-	return k.setNextGeneration(endpoint, obj, live)
+	return k.setNextGeneration(endpoint, w.Version, obj, live)
 }
 
 // Preparer is implemented by a Definition that sets fields of its objects before they are stored.

@@ -136,7 +136,7 @@ type rulePart struct {
 }
 
 // ruleParts returns the sections that the kind d can have, which depend on its subresources. alwaysPresent is set for the
-// validation of the kind and of its status.
+// validation of the kind and of its subresources, whose metadata is validated even without rules.
 func (book *rulebook) ruleParts(d *kinds.Declaration) []rulePart {
 	all := []rulePart{
 		{kinds.Validation, book.kinds, true},
@@ -148,7 +148,7 @@ func (book *rulebook) ruleParts(d *kinds.Declaration) []rulePart {
 		if book.subresources[name] == nil {
 			book.subresources[name] = map[*Type]*block{}
 		}
-		all = append(all, rulePart{kinds.ValidationOf(name), book.subresources[name], name == statusSubresource})
+		all = append(all, rulePart{kinds.ValidationOf(name), book.subresources[name], true})
 	}
 	return all
 }

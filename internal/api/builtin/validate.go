@@ -18,9 +18,6 @@ func (t *Type) Validate(obj, old document.Value) field.ErrorList {
 	return t.validate(ruleset().kinds[t], obj, old)
 }
 
-// statusSubresource is the name of the status subresource. Every kind with this subresource has a block for its validation.
-const statusSubresource = "status"
-
 // ValidateSubresource returns the errors of a write to a subresource, such as status, whose bodies are the objects
 // themselves. obj must have the live values of all fields that a write to the subresource cannot change. It returns nil for a
 // subresource without validation rules.
