@@ -13,10 +13,11 @@ import (
 
 // CBOR is the CBOR encoding of Kubernetes. As in Kubernetes, aggregated discovery is not served in CBOR.
 var CBOR = &Encoding{
-	MediaType:  "application/cbor",
-	StreamType: "application/cbor-seq",
-	ApplyType:  types.ApplyCBORPatchType,
-	Serializer: cborSerializer{},
+	MediaType:    "application/cbor",
+	StreamType:   "application/cbor-seq",
+	ApplyType:    types.ApplyCBORPatchType,
+	BytesPerByte: 120, // a value can have a single byte
+	Serializer:   cborSerializer{},
 }
 
 // cborForm is the cached form that holds the CBOR encoding of an object.

@@ -33,6 +33,9 @@ type Encoding struct {
 	// NeedsGoType reports whether only objects of kinds with a Go type can be encoded. Objects of other kinds can then be
 	// encoded only as PartialObjectMetadata.
 	NeedsGoType bool
+	// BytesPerByte is the maximum memory in bytes of the text and the document that are decoded from one byte of a body; 0 for text
+	// encodings, in which it depends on the number of values.
+	BytesPerByte int64
 	// Tables reports whether objects can be encoded as a Table.
 	Tables bool
 

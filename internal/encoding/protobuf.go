@@ -13,10 +13,11 @@ import (
 // Protobuf is the protobuf encoding of Kubernetes. It is defined by Go types, so custom resources can be encoded only as
 // PartialObjectMetadata.
 var Protobuf = &Encoding{
-	MediaType:   "application/vnd.kubernetes.protobuf",
-	StreamType:  "application/vnd.kubernetes.protobuf;stream=watch",
-	NeedsGoType: true,
-	Serializer:  protobufSerializer{},
+	MediaType:    "application/vnd.kubernetes.protobuf",
+	StreamType:   "application/vnd.kubernetes.protobuf;stream=watch",
+	NeedsGoType:  true,
+	BytesPerByte: 60,
+	Serializer:   protobufSerializer{},
 }
 
 // protobufForm is the cached form of the whole object; protobufMetadataForm holds only the metadata, for kinds without a Go

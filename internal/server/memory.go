@@ -117,20 +117,19 @@ func (q *request) reserveDecoding(e *encoding.Encoding, text string) error {
 	return q.memory.grow(decodedBytes(e, text))
 }
 
-// The memory of a write per byte and per value of its body, in bytes. TestDecodedBytes compares them with measurements.
+// The memory of a write per byte and per value of a text body, in bytes. TestDecodedBytes compares them with measurements.
 const (
 	bytesPerByte      = 8   // per byte: copies of the text when it is decoded, merged and encoded
 	bytesPerValue     = 150 // per value of JSON: nodes of documents, defaults, errors
 	bytesPerYAMLValue = 350 // per value of YAML: also the nodes of the YAML parser
-	bytesPerBinary    = 60  // per byte of CBOR and protobuf, in which a value can have a single byte
 )
 
 // decodedBytes estimates the memory in bytes that the stages of a write need for a body.
 func decodedBytes(e *encoding.Encoding, text string) int64 {
 	size := int64(len(text))
 	switch {
-	case e == encoding.CBOR || e.NeedsGoType:
-		return size * bytesPerBinary
+	case e.BytesPerByte > 0:
+		return size * e.BytesPerByte
 	case e.YAML && !strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{"):
 		return size*bytesPerByte + valuesIn(text, ",\n{[&*")*bytesPerYAMLValue
 	}
