@@ -18,7 +18,6 @@ import (
 
 	"github.com/cadastre/cadastre/apiserver/admission"
 	"github.com/cadastre/cadastre/internal/app"
-	"github.com/cadastre/cadastre/internal/audit"
 	"github.com/cadastre/cadastre/internal/auth/authnconfig"
 	"github.com/cadastre/cadastre/internal/auth/authzconfig"
 	"github.com/cadastre/cadastre/internal/server"
@@ -136,19 +135,6 @@ func DefaultAuthorizationOptions() AuthorizationOptions { return authzconfig.Def
 // SigningOptions configures the signing of approved CertificateSigningRequests of clients.
 type SigningOptions = app.Signing
 
-// AuditOptions configures the audit log, with the flags of kube-apiserver; AuditDelivery is its part for each backend.
-// [DefaultAuditOptions] returns the defaults, to which a policy and a file or a webhook must be added.
-type (
-	AuditOptions  = audit.Options
-	AuditDelivery = audit.Delivery
-)
-
-// AuditModes lists the values of AuditDelivery.Mode.
-var AuditModes = audit.Modes
-
-// DefaultAuditOptions returns the defaults of kube-apiserver's flags.
-func DefaultAuditOptions() AuditOptions { return audit.Defaults() }
-
 // Storage limits the disk space of the data directory, and schedules backups of the store.
 type Storage struct {
 	// QuotaBytes is the size of the store above which the server rejects creations with status 507; 0 means no limit.
@@ -220,7 +206,7 @@ func (o Options) config() (app.Config, error) {
 		return app.Config{}, err
 	}
 	c := app.Config{
-		Folder: o.Directory, QuotaBytes: o.Storage.QuotaBytes, MinFreeBytes: o.Storage.MinFreeBytes, Backups: o.Storage.schedule(), Audit: o.Audit,
+		Folder: o.Directory, QuotaBytes: o.Storage.QuotaBytes, MinFreeBytes: o.Storage.MinFreeBytes, Backups: o.Storage.schedule(), Audit: o.Audit.config(),
 		Etcd:                 o.Etcd.config(),
 		EncryptionConfigFile: o.Storage.EncryptionConfigFile, ReloadEncryptionConfig: o.Storage.ReloadEncryptionConfig,
 		Address: o.Address, Listener: o.Listener, InProcess: o.InProcess,

@@ -29,7 +29,6 @@ import (
 	"github.com/cadastre/cadastre/apiserver"
 	"github.com/cadastre/cadastre/apiserver/admission"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/audit"
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
@@ -666,7 +665,7 @@ func TestOptionErrors(t *testing.T) {
 		{apiserver.Options{Listener: listener, Address: ":0"}, `Options.Address: must be empty if Listener is set, received ":0"`},
 		{apiserver.Options{InProcess: true, TLS: apiserver.TLS{ClientCAFile: "x"}}, `Options.TLS: must be empty if InProcess is set`},
 		{apiserver.Options{TLS: apiserver.TLS{CertFile: "x"}}, `Options.TLS: expected CertFile and KeyFile, received CertFile "x" and KeyFile ""`},
-		{apiserver.Options{Audit: apiserver.AuditOptions{PolicyFile: "", Log: audit.LogOptions{Path: "-"}}}, `Options.Audit: --audit-policy-file: expected a file`},
+		{apiserver.Options{Audit: apiserver.AuditOptions{PolicyFile: "", Log: apiserver.AuditLog{Path: "-"}}}, `Options.Audit: --audit-policy-file: expected a file`},
 		{apiserver.Options{ShutdownDelay: -1}, `Options.ShutdownDelay: expected a positive value`},
 		{apiserver.Options{ShutdownTimeout: -1}, `Options.ShutdownTimeout: expected a positive value`},
 		{apiserver.Options{Limits: apiserver.Limits{MaxBodyBytes: -1}}, `Options.Limits.MaxBodyBytes: expected a positive value`},

@@ -36,6 +36,6 @@ func bindAuditDelivery(flags *pflag.FlagSet, backend string, d *apiserver.AuditD
 	flags.Float32Var(&d.Batch.ThrottleQPS, name("batch-throttle-qps"), d.Batch.ThrottleQPS, "The maximum average `number` of batches per second.")
 	flags.IntVar(&d.Batch.ThrottleBurst, name("batch-throttle-burst"), d.Batch.ThrottleBurst, "The maximum `number` of batches that are delivered at the same moment.")
 	flags.BoolVar(&d.Truncate, name("truncate-enabled"), d.Truncate, "Omit the objects of audit events that are too large, and split large batches.")
-	flags.Int64Var(&d.Limits.MaxBatchSize, name("truncate-max-batch-size"), d.Limits.MaxBatchSize, "The maximum size of a batch in `bytes`.")
-	flags.Int64Var(&d.Limits.MaxEventSize, name("truncate-max-event-size"), d.Limits.MaxEventSize, "The maximum size of an audit event in `bytes`.")
+	flags.Int64Var(&d.MaxBatchBytes, name("truncate-max-batch-size"), d.MaxBatchBytes, "The maximum size of a batch in `bytes`.")
+	flags.Int64Var(&d.MaxEventBytes, name("truncate-max-event-size"), d.MaxEventBytes, "The maximum size of an audit event in `bytes`.")
 }
