@@ -133,7 +133,7 @@ func TestParseColumnsErrors(t *testing.T) {
 		"sort rows by chance":          "expected the name of a row order",
 		"completed status.phase":       "expected completed PATH VALUE",
 		"pods":                         "expected NAME | TYPE | SOURCE | DESCRIPTION",
-		"hidden":                       "the name of the source must be set",
+		"hidden":                       "expected the name of a source, received none",
 	} {
 		set, err := kinds.Read(fstest.MapFS{"types/test.type": {Data: []byte("type Test\n    columns:\n        " + text + "\n")}})
 		if err != nil {
