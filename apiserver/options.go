@@ -18,8 +18,6 @@ import (
 
 	"github.com/cadastre/cadastre/apiserver/admission"
 	"github.com/cadastre/cadastre/internal/app"
-	"github.com/cadastre/cadastre/internal/auth/authnconfig"
-	"github.com/cadastre/cadastre/internal/auth/authzconfig"
 	"github.com/cadastre/cadastre/internal/server"
 	"github.com/cadastre/cadastre/internal/storage/backup"
 )
@@ -117,24 +115,6 @@ type TLS struct {
 	ClientCAFile string
 }
 
-// AuthenticationOptions configures authentication, with the flags of kube-apiserver. [DefaultAuthenticationOptions] returns the defaults.
-type AuthenticationOptions = authnconfig.Options
-
-// DefaultAuthenticationOptions returns the defaults of kube-apiserver's flags.
-func DefaultAuthenticationOptions() AuthenticationOptions { return authnconfig.Defaults() }
-
-// AuthorizationOptions configures authorization, with the flags of kube-apiserver. [DefaultAuthorizationOptions] returns the defaults.
-type AuthorizationOptions = authzconfig.Options
-
-// AuthorizationModes lists the values of AuthorizationOptions.Modes.
-var AuthorizationModes = authzconfig.Modes
-
-// DefaultAuthorizationOptions returns the defaults of kube-apiserver's flags, except that requests are authorized by RBAC.
-func DefaultAuthorizationOptions() AuthorizationOptions { return authzconfig.Defaults() }
-
-// SigningOptions configures the signing of approved CertificateSigningRequests of clients.
-type SigningOptions = app.Signing
-
 // Storage limits the disk space of the data directory, and schedules backups of the store.
 type Storage struct {
 	// QuotaBytes is the size of the store above which the server rejects creations with status 507; 0 means no limit.
@@ -211,7 +191,7 @@ func (o Options) config() (app.Config, error) {
 		EncryptionConfigFile: o.Storage.EncryptionConfigFile, ReloadEncryptionConfig: o.Storage.ReloadEncryptionConfig,
 		Address: o.Address, Listener: o.Listener, InProcess: o.InProcess,
 		TokenFile: o.TokenFile, ClientCAFile: o.TLS.ClientCAFile, CertFile: o.TLS.CertFile, KeyFile: o.TLS.KeyFile,
-		Authentication: o.Authentication, Authorization: o.Authorization, Signing: o.Signing,
+		Authentication: o.Authentication.config(), Authorization: o.Authorization.config(), Signing: o.Signing.config(),
 		Unset: o.isEnabled(UnsettingFields), Drop: o.isEnabled(ManagedFieldsOptOut),
 		WithoutControllers: o.DisableControllers, EventTTL: max(0, o.EventTTL), PaceGC: o.TuneGC, Profiling: o.Profiling, TracingConfigFile: o.TracingConfigFile, GracefulStop: o.ShutdownDelay > 0,
 		Limits:           server.Limits{RequestTimeout: o.Limits.RequestTimeout, MaxBodyBytes: o.Limits.MaxBodyBytes, MemoryBudget: o.Limits.MemoryBudget},
@@ -285,13 +265,13 @@ func (o Options) checkAudit() error {
 
 // checkAuthentication returns an error if Authentication or Authorization is invalid, or Signing incomplete.
 func (o Options) checkAuthentication() error {
-	if err := o.Authentication.Check(); err != nil {
+	if err := o.Authentication.config().Check(); err != nil {
 		return fmt.Errorf("apiserver: Options.Authentication: %w", err)
 	}
 	if (o.Signing.CertFile == "") != (o.Signing.KeyFile == "") {
 		return fmt.Errorf("apiserver: Options.Signing: expected CertFile and KeyFile, received CertFile %q and KeyFile %q; set both or none", o.Signing.CertFile, o.Signing.KeyFile)
 	}
-	if err := o.Authorization.Check(); err != nil {
+	if err := o.Authorization.config().Check(); err != nil {
 		return fmt.Errorf("apiserver: Options.Authorization: %w", err)
 	}
 	return nil
