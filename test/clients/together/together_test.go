@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,7 +41,12 @@ type pair struct {
 	servers [2]server
 	configs [2]*rest.Config
 	etcd    string
+	// keys is the EncryptionConfiguration of both servers; "" if they do not encrypt.
+	keys string
 }
+
+// encryptionFlag is the flag of kube-apiserver whose file Cadastre uses, too.
+const encryptionFlag = "--encryption-provider-config="
 
 // startTimeout is the maximum time to start a server.
 const startTimeout = 2 * time.Minute
@@ -60,6 +66,11 @@ func start(t *testing.T, mediaType string, args ...string) pair {
 	}
 	t.Cleanup(plane.Stop)
 	p := pair{etcd: plane.EtcdURL}
+	for _, arg := range args {
+		if keys, ok := strings.CutPrefix(arg, encryptionFlag); ok {
+			p.keys = keys
+		}
+	}
 	p.configs[0] = &rest.Config{Host: plane.Host, BearerToken: plane.Token, TLSClientConfig: rest.TLSClientConfig{CAData: plane.CA}}
 	p.servers[0] = connect(t, "kube-apiserver", p.configs[0])
 	p.servers[1], p.configs[1] = p.startCadastre(t, mediaType)
@@ -70,7 +81,7 @@ func start(t *testing.T, mediaType string, args ...string) pair {
 func (p pair) startCadastre(t *testing.T, mediaType string) (server, *rest.Config) {
 	t.Helper()
 	s, err := apiserver.New(apiserver.Options{
-		Etcd: apiserver.Etcd{Servers: []string{p.etcd}, MediaType: mediaType}, DisableControllers: true, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Etcd: apiserver.Etcd{Servers: []string{p.etcd}, MediaType: mediaType}, Storage: apiserver.Storage{EncryptionConfigFile: p.keys}, DisableControllers: true, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
