@@ -51,5 +51,8 @@ func (o Options) checkEtcd() error {
 	if o.Storage.QuotaBytes > 0 {
 		return errors.New("Storage.QuotaBytes: expected 0 with Etcd, whose own quota applies")
 	}
+	if o.Storage.schedule().Folder != "" {
+		return errors.New("Storage: expected no backups with Etcd; save snapshots of etcd with etcdctl snapshot save")
+	}
 	return o.Etcd.config().Check()
 }

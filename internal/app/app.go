@@ -236,7 +236,7 @@ func (s *Server) start(ctx context.Context) error {
 	}
 	counted.CountObjects(func() iter.Seq[metrics.ObjectCount] { return countObjects(resources, s.cache) })
 	s.handler = server.NewHandler(server.Options{
-		Kinds: resources, Store: s.stored, Cache: s.cache, Objects: objects,
+		Kinds: resources, Store: s.backedUp(), Cache: s.cache, Objects: objects,
 		Catalog:       discovery.New(resources, discovery.Options{Address: s.address(), Version: discovery.Version(release), Drop: s.config.Drop, Unset: s.config.Unset, Subresources: registry.Subresources()}),
 		Authenticator: identity, Authorizer: s.authorizer, RBAC: s.rbac,
 		Admission: s.admission.informer, Audit: s.audit, Tracing: s.tracing,

@@ -78,3 +78,10 @@ func TestEtcdLimits(t *testing.T) {
 	large := strings.Repeat("x", 1_900_000) // more than etcd accepts, and less than the server does
 	c.call("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", `{"metadata":{"name":"a"},"value":1,"description":"`+large+`"}`).want(http.StatusRequestEntityTooLarge)
 }
+
+// TestBackupOfEtcd checks that a backup of a server on etcd is refused with the command to use.
+func TestBackupOfEtcd(t *testing.T) {
+	serving(t, configFor(etcdtest.Start(t)), func(c *client) {
+		c.call("GET", "/storage/backup", "").want(501, "etcdctl snapshot save")
+	})
+}

@@ -73,6 +73,14 @@ func (s *Server) startReloads(ctx context.Context, counted *metrics.Metrics) {
 	s.running.Go("reload of the encryption configuration", func() { s.encryption.Run(ctx, interval, s.config.Log, counted.EncryptionReload) })
 }
 
+// backedUp returns the store for backups; nil if it is an etcd cluster, of which etcd itself saves snapshots.
+func (s *Server) backedUp() storage.Store {
+	if s.config.Etcd.isSet() {
+		return nil
+	}
+	return s.stored
+}
+
 // startBackups starts the scheduled backups.
 func (s *Server) startBackups(ctx context.Context, counted *metrics.Metrics) {
 	c := s.config.Backups

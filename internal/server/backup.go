@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/internal/storage/backup"
 )
@@ -21,6 +22,12 @@ const backupPath = "/storage/backup"
 func (q *request) backup() error {
 	if q.r.Method != http.MethodGet {
 		return q.methodNotAllowed()
+	}
+	if q.h.Store == nil {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusNotImplemented, Reason: metav1.StatusReasonMethodNotAllowed,
+			Message: "the objects are stored in etcd: expected a snapshot of etcd in the place of a backup; use etcdctl snapshot save",
+		}}
 	}
 	if !q.h.backups.TryLock() {
 		return apierrors.NewTooManyRequests("another backup is being written; try again later", 10)

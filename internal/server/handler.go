@@ -34,7 +34,7 @@ import (
 // others are required.
 type Options struct {
 	Kinds *api.Register
-	// Store is the store of Cache; requests use it only for backups.
+	// Store is the store of Cache, of which clients can get backups; nil if there are none, because the store is an etcd cluster.
 	Store         storage.Store
 	Cache         *watchcache.Cache
 	Objects       *registry.Registry
