@@ -6,7 +6,7 @@ import (
 	"k8s.io/apiserver/plugin/pkg/audit/buffered"
 	"k8s.io/apiserver/plugin/pkg/audit/truncate"
 
-	"github.com/cadastre/cadastre/internal/audit"
+	"github.com/cadastre/cadastre/internal/server/audit"
 )
 
 // AuditOptions configures the audit log, with the flags of kube-apiserver. The zero value disables it. [DefaultAuditOptions]

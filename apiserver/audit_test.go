@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/audit"
+	"github.com/cadastre/cadastre/internal/server/audit"
 )
 
 // TestAuditDefaults checks that the public defaults are those of the server.

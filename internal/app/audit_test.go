@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/audit"
 	"github.com/cadastre/cadastre/internal/lib/testwait"
+	"github.com/cadastre/cadastre/internal/server/audit"
 )
 
 var (

@@ -5,8 +5,8 @@ import (
 
 	"k8s.io/apiserver/pkg/authentication/user"
 
+	"github.com/cadastre/cadastre/internal/lib/tracing"
 	"github.com/cadastre/cadastre/internal/storage"
-	"github.com/cadastre/cadastre/internal/tracing"
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 

@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
 
-	"github.com/cadastre/cadastre/internal/flowcontrol"
+	"github.com/cadastre/cadastre/internal/server/flowcontrol"
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 

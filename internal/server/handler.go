@@ -18,14 +18,14 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/cadastre/cadastre/internal/api"
-	auditlog "github.com/cadastre/cadastre/internal/audit"
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 	"github.com/cadastre/cadastre/internal/discovery"
-	"github.com/cadastre/cadastre/internal/flowcontrol"
+	"github.com/cadastre/cadastre/internal/lib/tracing"
 	"github.com/cadastre/cadastre/internal/metrics"
 	"github.com/cadastre/cadastre/internal/registry"
+	auditlog "github.com/cadastre/cadastre/internal/server/audit"
+	"github.com/cadastre/cadastre/internal/server/flowcontrol"
 	"github.com/cadastre/cadastre/internal/storage"
-	"github.com/cadastre/cadastre/internal/tracing"
 	"github.com/cadastre/cadastre/internal/watchcache"
 	"github.com/cadastre/cadastre/internal/watchcache/informer"
 )

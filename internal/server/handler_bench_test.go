@@ -12,9 +12,9 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 	"github.com/cadastre/cadastre/internal/discovery"
-	"github.com/cadastre/cadastre/internal/flowcontrol"
 	"github.com/cadastre/cadastre/internal/metrics"
 	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/server/flowcontrol"
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/flowcontrol"
+	"github.com/cadastre/cadastre/internal/server/flowcontrol"
 )
 
 const (

@@ -3,7 +3,7 @@ package server
 import (
 	"strings"
 
-	"github.com/cadastre/cadastre/internal/tracing"
+	"github.com/cadastre/cadastre/internal/lib/tracing"
 )
 
 // startTrace starts the span of the request, if requests are traced. finish ends it, because the response to an error is sent by an

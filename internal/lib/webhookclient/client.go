@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/cadastre/cadastre/internal/tracing"
+	"github.com/cadastre/cadastre/internal/lib/tracing"
 )
 
 // userAgent is the User-Agent of kube-apiserver, which some webhooks check.
