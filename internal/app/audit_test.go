@@ -26,8 +26,8 @@ import (
 
 var (
 	auditServer = flag.String("audit-server", "", "URL of a kube-apiserver with the policy in testdata/audit, whose log TestDifferenceAuditLog records")
-	auditToken  = flag.String("audit-token", "", "token of its user admin")
-	auditFile   = flag.String("audit-file", "", "its audit log")
+	auditToken  = flag.String("audit-token", "", "bearer token of the user admin at the server of -audit-server")
+	auditFile   = flag.String("audit-file", "", "audit log `file` that the server of -audit-server writes")
 )
 
 // auditedRequest is a request whose audit events are compared with those of kube-apiserver. body is sent as JSON or, with the media
@@ -76,7 +76,7 @@ var auditedRequests = []auditedRequest{
 	{"DELETE", "/api/v1/nodes/none", "", ""},
 }
 
-// send sends the request with an Audit-Id that names its number, and reads the response.
+// send sends the request with the Audit-Id auditID(number), and reads the response.
 func (q auditedRequest) send(t *testing.T, client *http.Client, server, token string, number int) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), q.method, server+q.path, strings.NewReader(q.body))
@@ -166,7 +166,7 @@ func normalize(v any) {
 // kube-apiserver records after decoding and defaulting; see docs/differences.md.
 //
 // To record the log of kube-apiserver: go run ./cmd/run in test/peers with the arguments --audit-policy-file and --audit-log-path,
-// then go test ./internal/app -run TestDifferenceAuditLog with the flags above.
+// then go test ./internal/app -run TestDifferenceAuditLog with the flags -audit-server, -audit-token and -audit-file.
 func TestDifferenceAuditLog(t *testing.T) {
 	const reference, differing = "testdata/audit/reference.txt", "testdata/audit/cadastre.txt"
 	if *auditServer != "" {

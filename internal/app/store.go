@@ -63,7 +63,8 @@ func (s encryptedStore) Failure() error { return s.disk.Failure() }
 // MayRecover implements Store.
 func (s encryptedStore) MayRecover() bool { return s.disk.MayRecover() }
 
-// startReloads starts to reload the encryption configuration when it changes, if that is configured.
+// startReloads starts reloading the encryption configuration on changes. It does nothing if reloading or encryption is not
+// configured.
 func (s *Server) startReloads(ctx context.Context, counted *metrics.Metrics) {
 	if !s.config.ReloadEncryptionConfig || !s.encryption.IsConfigured() {
 		return

@@ -98,7 +98,8 @@ func (s *sampler) most() usage {
 	return s.peak
 }
 
-// The numbers by which an idle server may exceed its numbers before the load: caches and connections of the driver.
+// The maximum growth of the idle server between the start and the end of the load, which allows for caches and for connections
+// of the driver.
 const (
 	extraGoroutines = 100
 	extraFiles      = 64

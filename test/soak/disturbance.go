@@ -20,13 +20,13 @@ func (d *disturbance) change(by int) {
 	d.epoch++
 }
 
-// calm is a time without a disturbance.
+// calm is the start of an interval that should be free of disturbances. Its epoch is -1 if a disturbance was active.
 type calm struct {
 	d     *disturbance
 	epoch int
 }
 
-// now returns the current time for lasted.
+// now starts an interval at the current epoch.
 func (d *disturbance) now() calm {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -36,7 +36,7 @@ func (d *disturbance) now() calm {
 	return calm{d, d.epoch}
 }
 
-// lasted reports whether there was no disturbance from now to this call.
+// lasted reports whether no disturbance was active between the call of now that returned c and this call.
 func (c calm) lasted() bool {
 	c.d.mu.Lock()
 	defer c.d.mu.Unlock()

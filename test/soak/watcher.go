@@ -157,7 +157,7 @@ func (w *watcher) watch(ctx context.Context, u *user, world *world, random *rand
 	}
 }
 
-// invariantError is a violation that an event shows.
+// invariantError is returned for a watch event that violates an invariant.
 type invariantError struct {
 	error
 	object string

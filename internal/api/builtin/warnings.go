@@ -159,7 +159,7 @@ func makeWarnDuplicate(args []string) (check, error) {
 // makeRecommendedLabel returns a check that adds the warning in its argument if a name is not a DNS label.
 func makeRecommendedLabel(args []string) (check, error) {
 	if len(args) != 1 {
-		return nil, fmt.Errorf("expected the warning, received %q", args)
+		return nil, fmt.Errorf("expected one argument, the text of the warning; received %q", args)
 	}
 	return func(c *checker, value, _ document.Value) bool {
 		if problems := formats["dns-label"].check(value.Text()); len(problems) > 0 {

@@ -26,7 +26,8 @@ func (d *Definition) Decide(group []*Definition) (Names, []Condition) {
 	return got, d.nextConditions(accepted)
 }
 
-// nextConditions returns accepted, the condition NamesAccepted, and the conditions that follow from it and from the CRD.
+// nextConditions returns the condition accepted, which is NamesAccepted, followed by Established and, in protected groups,
+// KubernetesAPIApprovalPolicyConformant.
 func (d *Definition) nextConditions(accepted Condition) []Condition {
 	return append([]Condition{accepted, d.establishedCondition(accepted)}, d.approvalCondition()...)
 }

@@ -79,7 +79,7 @@ func tenantSchema() *flowcontrolv1.FlowSchema {
 	return s
 }
 
-// useTenants replaces the objects by a tenantLevel and its tenantSchema.
+// useTenants configures tenantLevel as the only priority level and tenantSchema as the only FlowSchema.
 func (f *fixture) useTenants(queues, hand, length int32) {
 	f.SetObjects([]*flowcontrolv1.FlowSchema{tenantSchema()}, []*flowcontrolv1.PriorityLevelConfiguration{tenantLevel(queues, hand, length)})
 }

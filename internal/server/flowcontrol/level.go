@@ -19,7 +19,8 @@ type level struct {
 	config levelConfig
 	// isQuiescing reports whether the PriorityLevelConfiguration was deleted. The level is removed when it is idle.
 	isQuiescing bool
-	// The limits of seats: limit is in effect; it is adjusted between lower and upper by the demand.
+	// Concurrency limits, in seats. nominal follows from the shares of all levels; limit is the current limit, which the
+	// controller adjusts to the demand, between lower and upper.
 	nominal, lower, upper, limit int
 	maxSeats                     int // the maximum number of seats of a request
 

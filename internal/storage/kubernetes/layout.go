@@ -28,7 +28,8 @@ var specialPrefixes = map[string]string{
 }
 
 // NewLayout returns the layout for the built-in resources, each as GROUP/RESOURCE; the core group is "core". All other resources are
-// custom resources, whose keys are the same in both forms. It returns an error if two resources have the same prefix.
+// custom resources, whose keys are the same in Cadastre and in kube-apiserver. It returns an error if two resources have the same
+// prefix.
 func NewLayout(builtin []string) (Layout, error) {
 	l := Layout{prefixes: map[string]string{}, resources: map[string]string{}}
 	for _, resource := range builtin {

@@ -169,7 +169,7 @@ func (s *Store) open() error {
 	return nil
 }
 
-// checkFiles checks the files that Pebble does not check, or whose names its errors lack.
+// checkFiles checks the files that Pebble does not check, and those that its errors do not name.
 func (s *Store) checkFiles() error {
 	fs, folder := s.options.FileSystem, s.options.Folder
 	if err := checkFormat(s.options); err != nil {
@@ -276,7 +276,7 @@ func (s *Store) logBounds() (first, last storage.Revision, err error) {
 const format = 1
 
 // pebbleFormat is the version of Pebble's own files. It is fixed, because an older release cannot open a newer version: raising
-// it requires a new format, so that the older release refuses the folder before it changes anything.
+// it requires raising format too, so that the older release refuses the folder before it changes anything.
 const pebbleFormat = pebble.FormatValueSeparation
 
 // readFormat returns the number in the FORMAT file; 0 if there is no such file. It returns an error if the folder has a newer

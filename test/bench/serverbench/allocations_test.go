@@ -33,7 +33,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestAllocationsFail checks that an error of the operation, and a missing metric, are returned.
+// TestAllocationsFail checks that allocations returns an error if the operation fails or the server lacks the metric.
 func TestAllocationsFail(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) {})
 	nothing := func(context.Context, *worker) error { return nil }

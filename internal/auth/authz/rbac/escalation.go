@@ -113,7 +113,7 @@ func (a *Authorizer) checkBinding(ctx context.Context, authorizes authorizer.Aut
 	}
 	to, ok := b.boundRole()
 	if !ok {
-		return apierrors.NewBadRequest(fmt.Sprintf("roleRef.kind: %s: expected a kind that a binding of this kind can refer to", b.missingRole()))
+		return apierrors.NewBadRequest(fmt.Sprintf("roleRef.kind: %s: expected ClusterRole, or Role in a RoleBinding", b.missingRole()))
 	}
 	err := Check(ctx, authorizes, &Attributes{
 		User: w.User, Verb: "bind", Group: b.ref.APIGroup, Resource: resource, Namespace: w.Namespace, Name: b.ref.Name,

@@ -9,7 +9,7 @@ import (
 
 // turn contains the costs per operation of one server in one round.
 type turn struct {
-	cpu            float64 // nanoseconds per operation; for watch and begin per event and watcher
+	cpu            float64 // nanoseconds per operation; for the verbs watch and begin, nanoseconds per event and watcher
 	change         float64 // nanoseconds per change, including its events to all watchers
 	heap           float64 // bytes that the server allocated per operation; for watch per change, including its events
 	heapPerWatcher float64 // bytes allocated per event and watcher: the difference to a change without watchers, divided by the number of watchers
