@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +17,7 @@ import (
 // that the number of sources is bounded.
 func TestRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
+		var log lockedBuffer // the timer writes to it, too
 		r := refusals{logger: slog.New(slog.NewTextHandler(&log, nil))}
 		refuse := func(address string) {
 			q := httptest.NewRequestWithContext(t.Context(), "GET", "/api", nil)
@@ -37,11 +38,11 @@ func TestRefusals(t *testing.T) {
 		synctest.Wait()
 		for _, want := range []string{"source=192.0.2.1/32 suppressed=95", "source=2001:db8::/64 suppressed=95"} {
 			if !strings.Contains(log.String(), want) {
-				t.Errorf("log after the period = %s, want it to contain %s", &log, want)
+				t.Errorf("log after the period = %s, want it to contain %s", log.String(), want)
 			}
 		}
 		if strings.Contains(log.String(), "192.0.2.2") {
-			t.Errorf("log after the period = %s, want no line for a source of which all requests were logged", &log)
+			t.Errorf("log after the period = %s, want no line for a source of which all requests were logged", log.String())
 		}
 		log.Reset()
 		refuse("192.0.2.1:1")
@@ -63,4 +64,28 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("sources after the period = %d, log %s, want none, and a line for further addresses", len(r.sources), &log)
 		}
 	})
+}
+
+// lockedBuffer is a bytes.Buffer for concurrent use.
+type lockedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
+}
+
+func (b *lockedBuffer) Reset() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.buffer.Reset()
 }
