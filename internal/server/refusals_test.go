@@ -24,6 +24,11 @@ func TestRefusals(t *testing.T) {
 			q.RemoteAddr = address
 			r.log(q, errors.New("invalid bearer token"))
 		}
+		sources := func() int {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return len(r.sources)
+		}
 		lines := func() int { return strings.Count(log.String(), "authentication failed") }
 		for i := range 100 {
 			refuse(fmt.Sprintf("192.0.2.1:%d", i+1))
@@ -52,7 +57,7 @@ func TestRefusals(t *testing.T) {
 		for i := range 2 * maxSources {
 			refuse(fmt.Sprintf("10.%d.%d.1:1", i/256, i%256))
 		}
-		if got := len(r.sources); got > maxSources+1 {
+		if got := sources(); got > maxSources+1 {
 			t.Errorf("sources = %d, want at most %d", got, maxSources+1)
 		}
 		if got := lines(); got > maxSources+maxRefusals {
@@ -60,8 +65,8 @@ func TestRefusals(t *testing.T) {
 		}
 		time.Sleep(refusalPeriod) // of the synthetic clock
 		synctest.Wait()
-		if len(r.sources) > 0 || !strings.Contains(log.String(), `source="further addresses"`) {
-			t.Errorf("sources after the period = %d, log %s, want none, and a line for further addresses", len(r.sources), &log)
+		if sources() > 0 || !strings.Contains(log.String(), `source="further addresses"`) {
+			t.Errorf("sources after the period = %d, log %s, want none, and a line for further addresses", sources(), log.String())
 		}
 	})
 }
