@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/prometheus/common v0.67.5
 	github.com/prometheus/prometheus v0.308.0
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2
 	sigs.k8s.io/yaml v1.6.0
 )
 
